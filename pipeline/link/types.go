@@ -1,0 +1,56 @@
+// Package link turns a matrix.LinkSpec into a configured loopback inside the private network namespace it is called in.
+package link
+
+import "time"
+
+// Backends, in order of preference.
+const (
+	BackendNetem   = "netem"
+	BackendNFT     = "nft"
+	BackendNFQueue = "nfqueue"
+)
+
+// State is what the kernel says after Apply: never what was asked for.
+type State struct {
+	Backend           string        `json:"backend"`
+	MTU               int           `json:"mtu"`
+	GSOMaxSegs        int           `json:"gso_max_segs"`
+	GSOMaxSize        int           `json:"gso_max_size"`
+	GROMaxSize        int           `json:"gro_max_size"`
+	CongestionControl string        `json:"congestion_control"` // metric of the loopback routes
+	RTOMinNS          time.Duration `json:"rto_min_ns,omitempty"`
+	LossPPM           int           `json:"loss_ppm"`
+	DelayNS           time.Duration `json:"delay_ns"`
+	Limit             int           `json:"limit,omitempty"` // packets
+	Seed              string        `json:"seed,omitempty"`  // hex; empty: the backend is not seeded
+	Detail            string        `json:"detail"`          // the rule or qdisc as text
+}
+
+// Counters are running totals of the namespace since Apply.
+type Counters struct {
+	PacketsLo  int64            `json:"packets_lo"` // sent on lo
+	BytesLo    int64            `json:"bytes_lo"`
+	OverMTU    int64            `json:"over_mtu"`   // egress packets larger than the MTU
+	Directions []Direction      `json:"directions"` // client to server, server to client
+	UDP        map[string]int64 `json:"udp"`        // /proc/net/snmp Udp
+	TCPExt     map[string]int64 `json:"tcp_ext"`    // /proc/net/netstat TcpExt, the fields that matter
+	TCP        map[string]int64 `json:"tcp"`
+}
+
+// Direction is the ledger of one direction of one run.
+type Direction struct {
+	Name     string `json:"name"`     // to-server or to-client
+	Seen     int64  `json:"seen"`     // packets that met the dropping hook
+	Dropped  int64  `json:"dropped"`  // injected
+	Overflow int64  `json:"overflow"` // queue full, not injected
+}
+
+// Capability says whether a backend works here, found by trying it in a scratch namespace.
+type Capability struct {
+	Backend string `json:"backend"`
+	OK      bool   `json:"ok"`
+	Loss    bool   `json:"loss"`
+	Delay   bool   `json:"delay"`
+	Reason  string `json:"reason,omitempty"` // plain words: not built, module not loaded, no permission, ...
+	Fix     string `json:"fix,omitempty"`
+}
