@@ -1,3 +1,6 @@
+//go:build ignore
+
+// (The line above keeps the Go tool, which tests this file, from taking it for cgo.)
 // launch starts one driver and reports what it used: launch [-cpus LIST] [-nice N] [-nofile N] -- driver args...
 //
 // It is C, static and small for one reason: wait4's ru_maxrss is never below the resident peak of the process that
