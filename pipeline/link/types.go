@@ -1,4 +1,3 @@
-// Package link turns a matrix.LinkSpec into a configured loopback inside the private network namespace it is called in.
 package link
 
 import "time"
@@ -30,16 +29,17 @@ type State struct {
 type Counters struct {
 	PacketsLo  int64            `json:"packets_lo"` // sent on lo
 	BytesLo    int64            `json:"bytes_lo"`
-	OverMTU    int64            `json:"over_mtu"`   // egress packets larger than the MTU
-	Directions []Direction      `json:"directions"` // client to server, server to client
+	OverMTU    int64            `json:"over_mtu"`   // packets on lo larger than the MTU; -1: unknown, no nftables here
+	Directions []Direction      `json:"directions"` // client to server, server to client; other only when it was seen
 	UDP        map[string]int64 `json:"udp"`        // /proc/net/snmp Udp
 	TCPExt     map[string]int64 `json:"tcp_ext"`    // /proc/net/netstat TcpExt, the fields that matter
 	TCP        map[string]int64 `json:"tcp"`
+	SockMem    map[string]int64 `json:"sock_mem"` // /proc/net/sockstat as TCP_mem, UDP_inuse, ...; mem in pages; a level, never a difference
 }
 
 // Direction is the ledger of one direction of one run.
 type Direction struct {
-	Name     string `json:"name"`     // to-server or to-client
+	Name     string `json:"name"`     // to-server, to-client, or other
 	Seen     int64  `json:"seen"`     // packets that met the dropping hook
 	Dropped  int64  `json:"dropped"`  // injected
 	Overflow int64  `json:"overflow"` // queue full, not injected
