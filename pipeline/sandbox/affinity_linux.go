@@ -1,0 +1,22 @@
+package sandbox
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// allowedCPUs is what sched_getaffinity says about this process; drivers inherit it.
+func allowedCPUs() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("affinity: %w", err)
+	}
+	var cpus []int
+	for n := 0; len(cpus) < set.Count(); n++ {
+		if set.IsSet(n) {
+			cpus = append(cpus, n)
+		}
+	}
+	return cpus, nil
+}

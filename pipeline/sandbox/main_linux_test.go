@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// launchPath is the launch program built for this test run; empty where there is no C compiler.
+var launchPath string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == HolderArg {
+		os.Exit(HolderMain(os.Args[2:]))
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sandbox-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "launch")
+	out, err := exec.Command("cc", "-static", "-O2", "-o", path, "../../containers/launch/launch.c").CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "launch: %v: %s\n", err, out)
+	} else {
+		launchPath = path
+	}
+	return m.Run()
+}
+
+func newTestLocal(t testing.TB) *Local {
+	t.Helper()
+	if launchPath == "" {
+		t.Skip("unsupported: no C compiler with a static libc to build launch")
+	}
+	l, err := NewLocal(launchPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
