@@ -37,8 +37,10 @@ type Profile struct {
 	Repetitions  int           `json:"repetitions"`
 	Listeners    int           `json:"listeners"`
 	Placement    Placement     `json:"placement"`
+	CPUs         int           `json:"cpus"`    // at most so many for each side; 0 where the placement is unpinned
+	Workers      int           `json:"workers"` // worker threads: min(Workers, CPUs of the process)
 	Link         LinkSpec      `json:"link"`
-	Deadline     time.Duration `json:"deadline_ns"`
+	Deadline     time.Duration `json:"deadline_ns"` // of the client
 	Rationale    string        `json:"rationale"`
 }
 
@@ -46,15 +48,17 @@ type Profile struct {
 type Variant struct {
 	Name       string         `json:"name"`
 	Driver     string         `json:"driver"` // base name of the driver's file, or what --driver bound to this name
-	API        string         `json:"api"`
+	API        string         `json:"api"`    // send, batch, or batch-full: batch with batch receive on the single-connection client too
 	Policy     string         `json:"policy"`
 	MTU        map[string]int `json:"mtu,omitempty"` // by suite; absent: the driver's default
 	RcvBuf     int            `json:"rcvbuf,omitempty"`
 	SndBuf     int            `json:"sndbuf,omitempty"`
-	GSO        string         `json:"gso"` // off, on, or lossless: on only where the profile has neither loss nor delay
+	BuffersOn  string         `json:"buffers_on"` // both, or server: the client keeps the kernel's default
+	GSO        string         `json:"gso"`        // off, on, or lossless: on only where the profile has neither loss nor delay
 	RTOMinNS   time.Duration  `json:"rto_min_ns,omitempty"`
 	Unreliable bool           `json:"unreliable,omitempty"` // unsupported where the profile has loss
 	Extra      bool           `json:"extra,omitempty"`
+	Rationale  string         `json:"rationale,omitempty"`
 }
 
 // Run is one planned measurement.
@@ -64,16 +68,28 @@ type Run struct {
 	Block      int    // all columns of one profile and repetition share it
 	Profile    Profile
 	Variant    Variant
-	Repetition int // from 1
+	Repetition int    // from 1
+	Seed       string // hex, 32 bytes: SHA-256(matrix seed, profile, repetition); the same for all columns of a block
 }
 
 // Plan is the ordered list of runs of one matrix under one selection.
 type Plan struct {
-	Matrix string // name
-	Kind   string // published, custom, quick or smoke
-	Seed   string
-	Hash   string // SHA-256, hex, over everything that decides what is run and how
-	Runs   []Run
+	Matrix    string // name
+	Kind      string // published, custom, quick or smoke
+	Seed      string
+	Hash      string // SHA-256, hex, over everything that decides what is run and how
+	Deadlines Deadlines
+	NoFile    int   // descriptors a process needs beside one per connection
+	Probe     []Run // run before each block, in this order; empty: no probe
+	Runs      []Run
+}
+
+// Deadlines bound the parts of a run.
+type Deadlines struct {
+	Client      time.Duration `json:"client_ns"`       // a run's client, unless its profile says otherwise
+	ServerExtra time.Duration `json:"server_extra_ns"` // added for the server
+	Ready       time.Duration `json:"ready_ns"`        // start of the server to its ready record
+	Stop        time.Duration `json:"stop_ns"`         // SIGTERM to SIGKILL
 }
 
 // Cell is a profile and a column: the unit of every table.
