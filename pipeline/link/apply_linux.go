@@ -31,6 +31,8 @@ func newBackend(name string) (backend, error) {
 	switch name {
 	case BackendNFT:
 		return &nftBackend{}, nil
+	case BackendNFQueue:
+		return &queueBackend{}, nil
 	}
 	return nil, fmt.Errorf("link backend %q is unknown: use netem, nft or nfqueue", name)
 }

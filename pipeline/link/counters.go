@@ -37,7 +37,8 @@ func subDirections(now, earlier []Direction) []Direction {
 	var ds []Direction
 	for _, d := range now {
 		e := base[d.Name]
-		ds = append(ds, Direction{d.Name, d.Seen - e.Seen, d.Dropped - e.Dropped, d.Overflow - e.Overflow})
+		d.Seen, d.Dropped, d.Overflow = d.Seen-e.Seen, d.Dropped-e.Dropped, d.Overflow-e.Overflow
+		ds = append(ds, d)
 	}
 	return ds
 }

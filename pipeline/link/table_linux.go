@@ -10,15 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Names of the directions, in ledger order.
-var directionNames = [...]string{"to-server", "to-client", "other"}
-
-const (
-	toServer = iota
-	toClient
-	other
-)
-
 const (
 	tableName   = "transportbench"
 	overCounter = "over-mtu"

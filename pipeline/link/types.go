@@ -43,6 +43,8 @@ type Direction struct {
 	Seen     int64  `json:"seen"`     // packets that met the dropping hook
 	Dropped  int64  `json:"dropped"`  // injected
 	Overflow int64  `json:"overflow"` // queue full, not injected
+
+	LateMaxNS time.Duration `json:"late_max_ns,omitempty"` // nfqueue: the longest a packet was held beyond the delay, since Apply
 }
 
 // Capability says whether a backend works here, found by trying it in a scratch namespace.

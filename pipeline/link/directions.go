@@ -1,0 +1,10 @@
+package link
+
+// Names of the directions, in ledger order.
+var directionNames = [...]string{"to-server", "to-client", "other"}
+
+const (
+	toServer = iota
+	toClient
+	other
+)
