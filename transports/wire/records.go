@@ -2,16 +2,26 @@ package wire
 
 // Record types on a driver's standard output, one JSON object a line. Times are in ns of CLOCK_MONOTONIC, sizes in bytes.
 const (
-	TypeDescribe  = "describe"
-	TypeHello     = "hello"
-	TypeReady     = "ready"
-	TypeConnected = "connected"
-	TypeStart     = "start"
-	TypeResult    = "result"
-	TypeDone      = "done"
-	TypeError     = "error"
-	TypeExit      = "exit" // written by launch, never by a driver
+	TypeDescribe    = "describe"
+	TypeHello       = "hello"
+	TypeReady       = "ready"
+	TypeConnected   = "connected"
+	TypeStart       = "start"
+	TypeConnections = "connections"
+	TypeResult      = "result"
+	TypeDone        = "done"
+	TypeError       = "error"
+	TypeExit        = "exit" // written by launch, never by a driver
 )
+
+// Limits of a driver's standard output, in bytes. A reader fails the run at the first line or byte beyond them.
+const (
+	MaxLine  = 64 << 10 // one line without its newline
+	MaxTotal = 1 << 20
+)
+
+// connectionsChunk is how many connections one `connections` record carries: at 13 digits a figure 512 take 28 KiB of the 64.
+const connectionsChunk = 512
 
 // Describe answers `driver describe`.
 type Describe struct {
@@ -113,6 +123,14 @@ type Result struct {
 	Syscalls  *int64       `json:"syscalls,omitempty"`
 }
 
+// Connections carries the per-connection part of a result, in chunks just before it: connections First, First+1, ... A reader
+// appends the chunks and hands them over as Result.PerConn.
+type Connections struct {
+	Type    string       `json:"type"`
+	First   int          `json:"first"`
+	PerConn []ConnResult `json:"per_connection"`
+}
+
 // ConnResult is one connection's share of a burst.
 type ConnResult struct {
 	BurstNS  int64 `json:"burst_ns"`   // barrier release to the connection's last echo
@@ -125,6 +143,8 @@ type Done struct {
 	Connections int64   `json:"connections"`
 	Messages    int64   `json:"messages"`
 	PerListener []int64 `json:"per_listener"`
+	// Settings are those of the first accepted connection, which nobody knew when hello was written.
+	Settings *Settings `json:"settings,omitempty"`
 }
 
 // Error explains a non-zero exit; at most one, and the last record of the driver.

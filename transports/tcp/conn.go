@@ -1,0 +1,99 @@
+package tcp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+
+	"transportbench/transports/echo"
+	"transportbench/transports/wire"
+)
+
+// headerLen is the length of the little-endian length in front of every record.
+const headerLen = 4
+
+// conn frames messages as published: one write per record, one read for the length and one for the body, nothing buffered.
+type conn struct {
+	tcp      *net.TCPConn
+	out      []byte          // one record, sender only
+	head     [headerLen]byte // receiver only
+	segments int64           // sent in the connection's life, known when it is closed; -1 before
+}
+
+// newConn takes ownership of c, which has TCP_NODELAY already: it is Go's default, set again to say so.
+func newConn(c *net.TCPConn, cfg wire.Config) (echo.Conn, error) {
+	if err := c.SetNoDelay(true); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("tcp_nodelay: %w", err)
+	}
+	records := 1
+	if cfg.API == wire.APIBatch {
+		records = batchSize
+	}
+	base := conn{tcp: c, out: make([]byte, 0, records*(headerLen+cfg.Payload)), segments: -1}
+	if cfg.API == wire.APIBatch {
+		return &batchConn{conn: base, in: make([]byte, records*(headerLen+cfg.Payload))}, nil
+	}
+	return &base, nil
+}
+
+// Send writes one record with one call.
+func (c *conn) Send(b []byte) error {
+	_, err := c.tcp.Write(appendRecord(c.out[:0], b))
+	return err
+}
+
+func appendRecord(dst, b []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
+}
+
+// Recv reads one record with two reads, unless the kernel has only part of it.
+func (c *conn) Recv(b []byte) (int, error) {
+	if _, err := io.ReadFull(c.tcp, c.head[:]); err != nil {
+		return 0, err
+	}
+	n, err := recordLen(c.head[:], len(b))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := io.ReadFull(c.tcp, b[:n]); err != nil {
+		return 0, midRecord(err)
+	}
+	return n, nil
+}
+
+func recordLen(head []byte, room int) (int, error) {
+	n := binary.LittleEndian.Uint32(head)
+	if uint64(n) > uint64(room) {
+		return 0, fmt.Errorf("record of %d bytes where at most %d fit: %w", n, room, echo.ErrTooLong)
+	}
+	return int(n), nil
+}
+
+// midRecord keeps an orderly end inside a record from looking like one between records.
+func midRecord(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Settings reads back what the kernel holds for this socket.
+func (c *conn) Settings(s *wire.Settings) {
+	if raw, err := c.tcp.SyscallConn(); err == nil {
+		_ = control(raw, func(fd int) error { return readSettings(fd, s) })
+	}
+}
+
+// Close notes how many segments were sent, then closes.
+func (c *conn) Close() error {
+	if raw, err := c.tcp.SyscallConn(); err == nil {
+		_ = control(raw, func(fd int) (err error) { c.segments, err = segmentsSent(fd); return err })
+	}
+	return c.tcp.Close()
+}
+
+// Sent returns the TCP segments sent, acknowledgements included, once the connection is closed. System calls are not counted: the
+// runtime's reads that find nothing are invisible here.
+func (c *conn) Sent() (datagrams, syscalls int64) { return c.segments, -1 }

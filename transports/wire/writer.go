@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Record is one of the record types of this package.
+type Record interface {
+	// typed returns a copy whose Type field is right.
+	typed() Record
+}
+
+func (r Describe) typed() Record    { r.Type = TypeDescribe; return r }
+func (r Hello) typed() Record       { r.Type = TypeHello; return r }
+func (r Ready) typed() Record       { r.Type = TypeReady; return r }
+func (r Connected) typed() Record   { r.Type = TypeConnected; return r }
+func (r Start) typed() Record       { r.Type = TypeStart; return r }
+func (r Connections) typed() Record { r.Type = TypeConnections; return r }
+func (r Result) typed() Record      { r.Type = TypeResult; return r }
+func (r Done) typed() Record        { r.Type = TypeDone; return r }
+func (r Error) typed() Record       { r.Type = TypeError; return r }
+func (r Exit) typed() Record        { r.Type = TypeExit; return r }
+
+// errWriterEnded is what a record after the error record gets: it is late, so nothing is written.
+var errWriterEnded = errors.New("record stream has ended with an error record")
+
+// Writer writes records, each as one line by one Write call. It is safe for concurrent use: a watchdog may write the error
+// record while the workload is still running, and whatever the workload writes afterwards is refused.
+type Writer struct {
+	mu    sync.Mutex
+	w     io.Writer
+	ended bool
+}
+
+// NewWriter returns a Writer on w, which is usually a driver's standard output and must not buffer.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write fills in the type of r and writes it. The per-connection part of a Result goes first, in records of its own, because
+// 2,048 connections do not fit one line. It fails when a line is longer than MaxLine, after an Error, or when w fails.
+func (w *Writer) Write(r Record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return errWriterEnded
+	}
+	if res, ok := r.(Result); ok {
+		for first := 0; first < len(res.PerConn); first += connectionsChunk {
+			part := res.PerConn[first:min(first+connectionsChunk, len(res.PerConn))]
+			if err := w.line(Connections{First: first, PerConn: part}); err != nil {
+				return err
+			}
+		}
+		res.PerConn = nil
+		r = res
+	}
+	_, w.ended = r.(Error)
+	return w.line(r)
+}
+
+func (w *Writer) line(r Record) error {
+	b, err := json.Marshal(r.typed())
+	if err != nil {
+		return fmt.Errorf("record %T cannot be encoded: %w", r, err)
+	}
+	if len(b) > MaxLine {
+		return fmt.Errorf("record %T of %d bytes is over the line limit of %d", r, len(b), MaxLine)
+	}
+	if _, err := w.w.Write(append(b, '\n')); err != nil {
+		return fmt.Errorf("record %T cannot be written: %w", r, err)
+	}
+	return nil
+}
