@@ -2,9 +2,19 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
+
+// Topology describes the CPUs that this process, and so every driver it starts, may use.
+func Topology() ([]CPU, error) {
+	cpus, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	return ReadTopology(os.DirFS("/sys"), cpus), nil
+}
 
 // allowedCPUs is what sched_getaffinity says about this process; drivers inherit it.
 func allowedCPUs() ([]int, error) {

@@ -30,7 +30,7 @@ func diagnoseSetup(err error) error {
 // everyone, then to users, then to this container.
 func forbidden(fsys fs.FS, err error) *UnsupportedError {
 	u := &UnsupportedError{Err: err}
-	has := func(path, value string) bool { return readTrim(fsys, path) == value }
+	has := func(path, value string) bool { return readText(fsys, path) == value }
 	switch {
 	case has("proc/sys/user/max_user_namespaces", "0"):
 		u.What = "user namespaces: switched off (user.max_user_namespaces is 0)"
@@ -67,12 +67,4 @@ func inContainer(fsys fs.FS) bool {
 		}
 	}
 	return false
-}
-
-func readTrim(fsys fs.FS, path string) string {
-	b, err := fs.ReadFile(fsys, path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
 }

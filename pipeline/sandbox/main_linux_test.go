@@ -1,4 +1,4 @@
-package sandbox
+package sandbox_test
 
 import (
 	"fmt"
@@ -6,14 +6,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"transportbench/pipeline/sandbox"
+	"transportbench/pipeline/sandbox/runtimetest"
 )
 
 // launchPath is the launch program built for this test run; empty where there is no C compiler.
 var launchPath string
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == HolderArg {
-		os.Exit(HolderMain(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == sandbox.HolderArg {
+		os.Exit(sandbox.HolderMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == runtimetest.ProbeArg {
+		os.Exit(runtimetest.ProbeMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == parentArg {
+		os.Exit(parentMain(os.Args[2:]))
 	}
 	os.Exit(run(m))
 }
@@ -35,12 +44,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-func newTestLocal(t testing.TB) *Local {
+func newTestLocal(t testing.TB) *sandbox.Local {
 	t.Helper()
 	if launchPath == "" {
 		t.Skip("unsupported: no C compiler with a static libc to build launch")
 	}
-	l, err := NewLocal(launchPath)
+	l, err := sandbox.NewLocal(launchPath)
 	if err != nil {
 		t.Fatal(err)
 	}
