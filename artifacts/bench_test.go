@@ -8,7 +8,7 @@ import (
 // BenchmarkLoad623 loads an artifact of the published size: 623 runs, the connection counts of its profiles.
 func BenchmarkLoad623(b *testing.B) {
 	const n = 623
-	w, err := Create(filepath.Join(b.TempDir(), "a"), manifest(n), planTSV(n))
+	w, err := Create(filepath.Join(tempDir(b), "a"), manifest(n), planTSV(n))
 	must(b, err)
 	for i := range n {
 		must(b, w.journal.append(record(i, 1, connections(i), 201)))

@@ -2,7 +2,6 @@ package artifacts
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ var day = time.Date(2026, 10, 12, 8, 0, 0, 0, time.UTC)
 func runID(i int) string { return fmt.Sprintf("single-800B-1c-l0-d0/tcp/r%d", i+1) }
 
 func planTSV(n int) []byte {
-	b := []byte("index\tblock\trun_id\n")
+	var b []byte
 	for i := range n {
 		b = fmt.Appendf(b, "%d\t%d\t%s\n", i, i, runID(i))
 	}
@@ -47,20 +46,31 @@ func record(i, attempt, conns, quantiles int) *Record {
 	return r
 }
 
-func rawSamples(kind byte, conns uint32, ns ...uint64) []byte {
+func rawSamples(kind wire.SampleKind, conns int, ns ...int64) []byte {
 	var b bytes.Buffer
-	b.Write(samplesMagic[:])
-	b.WriteByte(kind)
-	_ = binary.Write(&b, binary.LittleEndian, conns)
-	_ = binary.Write(&b, binary.LittleEndian, uint64(len(ns)))
-	_ = binary.Write(&b, binary.LittleEndian, ns)
+	_ = wire.EncodeSamples(&b, kind, conns, ns) // a bytes.Buffer takes everything
 	return b.Bytes()
+}
+
+// tempDir is in memory where the system has such a folder: a test of this package syncs thousands of times.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "artifacts-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // create starts an artifact of n planned runs of which the first done are finished, with samples and a log each.
 func create(t testing.TB, n, done int) *Writer {
 	t.Helper()
-	w, err := Create(filepath.Join(t.TempDir(), "a"), manifest(n), planTSV(n))
+	w, err := Create(filepath.Join(tempDir(t), "a"), manifest(n), planTSV(n))
 	must(t, err)
 	for i := range done {
 		must(t, w.Begin(runID(i), 1))

@@ -15,7 +15,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(m, p, j[:len(j)/2], []byte(nil))
 	f.Add(read(f, dir, ManifestFile), read(f, dir, PlanFile), read(f, dir, JournalFile), read(f, dir, SumsFile))
 	f.Fuzz(func(t *testing.T, m, p, j, sums []byte) {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		write(t, dir, ManifestFile, m)
 		write(t, dir, PlanFile, p)
 		write(t, dir, JournalFile, j)
@@ -41,7 +41,7 @@ func FuzzDecodeSamples(f *testing.F) {
 	f.Add(rawSamples(1, 1, 1, 2, 3))
 	f.Add(rawSamples(2, 64))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := DecodeSamples(b); err == nil && 8*len(s.NS)+samplesHead != len(b) {
+		if s, err := DecodeSamples(b); err == nil && 8*len(s.NS) >= len(b) {
 			t.Fatalf("%d samples from %d bytes", len(s.NS), len(b))
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"transportbench/transports/wire"
 )
 
 func TestLoadRefuses(t *testing.T) {
@@ -43,9 +45,9 @@ func TestLoadRefuses(t *testing.T) {
 		}, ErrName, "runs.ndjson: "},
 		"other format": {func(t *testing.T, d string) { write(t, d, ManifestFile, []byte(`{"format":2}`)) }, ErrFormat, "manifest.json: "},
 		"plan twice": {func(t *testing.T, d string) {
-			write(t, d, PlanFile, []byte("index\trun_id\n0\ta/b/r1\n1\ta/b/r1\n"))
-		}, ErrMalf, "plan.tsv:3: "},
-		"plan id escapes": {func(t *testing.T, d string) { write(t, d, PlanFile, []byte("index\trun_id\n0\t../b/r1\n")) }, ErrName, "plan.tsv:2: "},
+			write(t, d, PlanFile, []byte("0\t0\ta/b/r1\n1\t0\ta/b/r1\n"))
+		}, ErrMalf, "plan.tsv:2: "},
+		"plan id escapes": {func(t *testing.T, d string) { write(t, d, PlanFile, []byte("0\t0\t../b/r1\n")) }, ErrName, "plan.tsv:1: "},
 		"symbolic link": {func(t *testing.T, d string) {
 			must(t, os.Remove(d+"/"+PlanFile))
 			must(t, os.Symlink("/etc/hostname", d+"/"+PlanFile))
@@ -91,8 +93,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestSamplesDecoder(t *testing.T) {
-	good := rawSamples(2, 3, 5, 6)
-	if s, err := DecodeSamples(good); err != nil || s.Kind != KindLoaded || s.Connections != 3 || s.NS[1] != 6 {
+	good := rawSamples(2, 2, 5, 6)
+	if s, err := DecodeSamples(good); err != nil || s.Kind != wire.SamplesLoaded || s.Connections != 2 || s.NS[1] != 6 {
 		t.Fatalf("%+v %v", s, err)
 	}
 	for n := range good {

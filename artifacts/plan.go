@@ -2,7 +2,6 @@ package artifacts
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,38 +12,42 @@ type PlanRow struct {
 	RunID string
 }
 
-// Columns of plan.tsv that the format requires; the file may have more.
+// Columns of plan.tsv, which has no header. The loader reads two of them; all lines have equally many, and at least three.
 const (
-	planIndex = "index"
-	planRunID = "run_id"
+	planIndex   = 0
+	planRunID   = 2
+	planColumns = 3
 )
 
 func decodePlan(b []byte) ([]PlanRow, error) {
-	lines := strings.Split(string(bytes.TrimSuffix(b, []byte("\n"))), "\n")
-	head := strings.Split(lines[0], "\t")
-	ci, cr := slices.Index(head, planIndex), slices.Index(head, planRunID)
-	if ci < 0 || cr < 0 {
-		return nil, atf(PlanFile, 1, ErrMalf, "header lacks %s or %s", planIndex, planRunID)
+	b, ok := bytes.CutSuffix(b, []byte("\n"))
+	if !ok {
+		return nil, atf(PlanFile, 0, ErrMalf, "last line has no end")
 	}
-	rows := make([]PlanRow, 0, len(lines)-1)
+	lines := strings.Split(string(b), "\n")
+	if len(lines) > MaxLines {
+		return nil, atf(PlanFile, 0, ErrLimit, "more than %d lines", MaxLines)
+	}
+	rows := make([]PlanRow, 0, len(lines))
 	seen := make(map[string]bool, len(lines))
-	for i, l := range lines[1:] {
+	columns := strings.Count(lines[0], "\t") + 1
+	for i, l := range lines {
 		f := strings.Split(l, "\t")
-		if len(f) != len(head) {
-			return nil, atf(PlanFile, i+2, ErrMalf, "%d columns, the header has %d", len(f), len(head))
+		if len(f) != columns || len(f) < planColumns {
+			return nil, atf(PlanFile, i+1, ErrMalf, "%d columns, want %d", len(f), max(columns, planColumns))
 		}
-		n, err := strconv.Atoi(f[ci])
-		if err != nil || n != i {
-			return nil, atf(PlanFile, i+2, ErrMalf, "index %q, want %d", f[ci], i)
+		if f[planIndex] != strconv.Itoa(i) {
+			return nil, atf(PlanFile, i+1, ErrMalf, "index %q, want %d", f[planIndex], i)
 		}
-		if err := ValidRunID(f[cr]); err != nil {
-			return nil, at(PlanFile, i+2, err)
+		id := f[planRunID]
+		if err := ValidRunID(id); err != nil {
+			return nil, at(PlanFile, i+1, err)
 		}
-		if seen[f[cr]] {
-			return nil, atf(PlanFile, i+2, ErrMalf, "run %s is planned twice", f[cr])
+		if seen[id] {
+			return nil, atf(PlanFile, i+1, ErrMalf, "run %s is planned twice", id)
 		}
-		seen[f[cr]] = true
-		rows = append(rows, PlanRow{n, f[cr]})
+		seen[id] = true
+		rows = append(rows, PlanRow{i, id})
 	}
 	return rows, nil
 }

@@ -12,7 +12,7 @@ import (
 // copyDir makes the copy on which a test tears a journal.
 func copyDir(t *testing.T, from string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "copy")
+	to := filepath.Join(tempDir(t), "copy")
 	must(t, os.CopyFS(to, os.DirFS(from)))
 	return to
 }

@@ -2,57 +2,42 @@ package artifacts
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-// Kinds of a samples file.
-const (
-	KindSparse = 1 // sequential or pre-burst rounds
-	KindLoaded = 2 // burst messages
+	"transportbench/transports/wire"
 )
 
 // Samples are raw RTTs in ns, connection after connection, each in order of completion.
 type Samples struct {
-	Kind        int
+	Kind        wire.SampleKind
 	Connections int
 	NS          []int64
 }
 
-var samplesMagic = [7]byte{'T', 'B', 'R', 'T', 'T', '1', '\n'}
-
-// samplesHead is 7 bytes of magic, kind u8, connections u32 and count u64, little-endian.
-const samplesHead = 7 + 1 + 4 + 8
+// samplesBytes bounds an uncompressed samples file: its header and the values.
+const samplesBytes = 64 + 8*MaxSamples
 
 // DecodeSamples reads the file that a driver writes with -samples-file. It must end exactly after its last value.
 func DecodeSamples(b []byte) (Samples, error) {
-	var s Samples
-	if len(b) < samplesHead || [7]byte(b[:7]) != samplesMagic {
-		return s, fmt.Errorf("%w: samples file does not begin with TBRTT1", ErrMalf)
+	r, err := wire.NewSamplesReader(bytes.NewReader(b))
+	if err != nil {
+		return Samples{}, fmt.Errorf("%w: %w", ErrMalf, err)
 	}
-	s.Kind, s.Connections = int(b[7]), int(binary.LittleEndian.Uint32(b[8:]))
-	if s.Kind != KindSparse && s.Kind != KindLoaded {
-		return s, fmt.Errorf("%w: samples of unknown kind %d", ErrMalf, s.Kind)
+	if r.Count > MaxSamples || r.Count > int64(len(b)/8) {
+		return Samples{}, fmt.Errorf("%w: %d samples announced in %d bytes", ErrMalf, r.Count, len(b))
 	}
-	n := binary.LittleEndian.Uint64(b[12:])
-	if n > MaxSamples {
-		return s, fmt.Errorf("%w: %d samples", ErrLimit, n)
+	s := Samples{Kind: r.Kind, Connections: r.Connections, NS: make([]int64, r.Count)}
+	if _, err := r.Read(s.NS); err != nil && !errors.Is(err, io.EOF) {
+		return Samples{}, fmt.Errorf("%w: %w", ErrMalf, err)
 	}
-	body := b[samplesHead:]
-	if uint64(len(body)) != 8*n {
-		return s, fmt.Errorf("%w: samples file announces %d values and holds %d bytes of them", ErrMalf, n, len(body))
-	}
-	s.NS = make([]int64, n)
-	for i := range s.NS {
-		v := binary.LittleEndian.Uint64(body[8*i:])
-		if v > 1<<62 {
-			return s, fmt.Errorf("%w: sample %d is %d ns", ErrMalf, i, v)
-		}
-		s.NS[i] = int64(v)
+	var more [1]int64
+	if _, err := r.Read(more[:]); !errors.Is(err, io.EOF) {
+		return Samples{}, fmt.Errorf("%w: %w", ErrMalf, err)
 	}
 	return s, nil
 }
@@ -67,7 +52,7 @@ func ReadSamples(dir, name string) (Samples, error) {
 	if err := ValidName(name); err != nil {
 		return Samples{}, err
 	}
-	b, err := readFile(root, name, samplesHead+16*MaxSamples)
+	b, err := readFile(root, name, samplesBytes)
 	if err != nil {
 		return Samples{}, err
 	}
@@ -81,18 +66,17 @@ func ReadSamples(dir, name string) (Samples, error) {
 
 // unpack decompresses with a bound, so that a small file cannot become a huge one.
 func unpack(b []byte) ([]byte, error) {
-	const limit = samplesHead + 8*MaxSamples
-	d, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(limit+1<<20))
+	d, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(samplesBytes+1<<20))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalf, err)
 	}
 	defer d.Close()
-	raw, err := io.ReadAll(io.LimitReader(d, limit+1))
+	raw, err := io.ReadAll(io.LimitReader(d, samplesBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalf, err)
 	}
-	if len(raw) > limit {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrLimit, limit)
+	if len(raw) > samplesBytes {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrLimit, samplesBytes)
 	}
 	return raw, nil
 }
