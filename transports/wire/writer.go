@@ -8,23 +8,6 @@ import (
 	"sync"
 )
 
-// Record is one of the record types of this package.
-type Record interface {
-	// typed returns a copy whose Type field is right.
-	typed() Record
-}
-
-func (r Describe) typed() Record    { r.Type = TypeDescribe; return r }
-func (r Hello) typed() Record       { r.Type = TypeHello; return r }
-func (r Ready) typed() Record       { r.Type = TypeReady; return r }
-func (r Connected) typed() Record   { r.Type = TypeConnected; return r }
-func (r Start) typed() Record       { r.Type = TypeStart; return r }
-func (r Connections) typed() Record { r.Type = TypeConnections; return r }
-func (r Result) typed() Record      { r.Type = TypeResult; return r }
-func (r Done) typed() Record        { r.Type = TypeDone; return r }
-func (r Error) typed() Record       { r.Type = TypeError; return r }
-func (r Exit) typed() Record        { r.Type = TypeExit; return r }
-
 // errWriterEnded is what a record after the error record gets: it is late, so nothing is written.
 var errWriterEnded = errors.New("record stream has ended with an error record")
 
