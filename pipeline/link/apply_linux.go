@@ -29,6 +29,8 @@ type backend interface {
 
 func newBackend(name string) (backend, error) {
 	switch name {
+	case BackendNetem:
+		return &netemBackend{}, nil
 	case BackendNFT:
 		return &nftBackend{}, nil
 	case BackendNFQueue:
@@ -91,7 +93,9 @@ func compare(p plan, s State) error {
 	check("congestion control", s.CongestionControl, congestionControl)
 	check("rto_min", s.RTOMinNS, p.rtoMin)
 	check("loss ppm", s.LossPPM, p.lossPPM)
-	check("delay", s.DelayNS, p.delay)
+	if off := s.DelayNS - p.delay; off <= -netemTick || off >= netemTick {
+		check("delay", s.DelayNS, p.delay)
+	}
 	if s.Limit != 0 {
 		check("limit", s.Limit, p.limit)
 	}

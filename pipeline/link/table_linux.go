@@ -21,6 +21,7 @@ const (
 type table struct {
 	conn  *nftables.Conn
 	table *nftables.Table
+	names int // of counters
 }
 
 // judge gives the rules of one direction, run after the packet was counted as seen.
@@ -38,9 +39,7 @@ func openTable(p plan, judge judge) (*table, error) {
 	for i, name := range directionNames {
 		t.direction(i, name, judge(i))
 	}
-	t.add(sort, portIs(payloadDport, p.port, "to-server"))
-	t.add(sort, portIs(payloadSport, p.port, "to-client"))
-	t.add(sort, []expr.Any{jump("other")})
+	t.split(sort, p.port, "")
 	t.hook(p.mtu)
 	if err := conn.Flush(); err != nil {
 		return nil, errors.Join(fmt.Errorf("nftables table not installed: %w", err), conn.CloseLasting())
@@ -59,6 +58,35 @@ func (t *table) direction(i int, name string, rules [][]expr.Any) {
 	}
 }
 
+// split sends a packet to the chain of its direction.
+func (t *table) split(from *nftables.Chain, port uint16, prefix string) {
+	t.add(from, portIs(payloadDport, port, prefix+directionNames[toServer]))
+	t.add(from, portIs(payloadSport, port, prefix+directionNames[toClient]))
+	t.add(from, []expr.Any{jump(prefix + directionNames[other])})
+}
+
+// countSent adds an output hook that books packets before a qdisc can drop them. It never drops: there the sender would
+// see EPERM.
+func (t *table) countSent(p plan) error {
+	sort := t.conn.AddChain(&nftables.Chain{Name: "sent", Table: t.table})
+	for _, name := range directionNames {
+		t.counter("sent-" + name)
+		chain := t.conn.AddChain(&nftables.Chain{Name: "sent-" + name, Table: t.table})
+		t.add(chain, []expr.Any{count("sent-" + name)})
+	}
+	t.split(sort, p.port, "sent-")
+	policy := nftables.ChainPolicyAccept
+	chain := t.conn.AddChain(&nftables.Chain{
+		Name: "output", Table: t.table, Type: nftables.ChainTypeFilter, Policy: &policy,
+		Hooknum: nftables.ChainHookOutput, Priority: nftables.ChainPriorityFilter,
+	})
+	t.protocols(chain, "sent")
+	if err := t.conn.Flush(); err != nil {
+		return fmt.Errorf("nftables output counters not installed: %w", err)
+	}
+	return nil
+}
+
 // hook makes the base chain: it counts packets over the MTU and sorts TCP and UDP; everything else passes.
 func (t *table) hook(mtu int) {
 	policy := nftables.ChainPolicyAccept
@@ -72,11 +100,16 @@ func (t *table) hook(mtu int) {
 		&expr.Cmp{Op: expr.CmpOpGt, Register: reg, Data: binaryutil.BigEndian.PutUint32(uint32(mtu))},
 		count(overCounter),
 	})
+	t.protocols(chain, "sort")
+}
+
+// protocols sends TCP and UDP on; everything else passes.
+func (t *table) protocols(chain *nftables.Chain, target string) {
 	for _, protocol := range []byte{unix.IPPROTO_UDP, unix.IPPROTO_TCP} {
 		t.add(chain, []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: reg},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: reg, Data: []byte{protocol}},
-			jump("sort"),
+			jump(target),
 		})
 	}
 }
@@ -87,6 +120,7 @@ func (t *table) add(c *nftables.Chain, exprs []expr.Any) {
 
 func (t *table) counter(name string) {
 	t.conn.AddObj(&nftables.CounterObj{Table: t.table, Name: name})
+	t.names++
 }
 
 // Offsets of the ports in the TCP and UDP header.
@@ -121,8 +155,8 @@ func (t *table) packets() (map[string]int64, error) {
 			n[c.Name] = int64(c.Packets)
 		}
 	}
-	if len(n) != 1+2*len(directionNames) {
-		return nil, fmt.Errorf("nftables table has %d counters, want %d: someone else changed it", len(n), 1+2*len(directionNames))
+	if len(n) != t.names {
+		return nil, fmt.Errorf("nftables table has %d counters, want %d: someone else changed it", len(n), t.names)
 	}
 	return n, nil
 }
