@@ -1,0 +1,64 @@
+//go:build mage
+
+// Targets of the project: `go tool mage -l` lists them. Each is a thin call; flags belong to `bench` itself.
+package main
+
+import (
+	"os"
+
+	"github.com/magefile/mage/mg"
+	"github.com/magefile/mage/sh"
+)
+
+// Default is what plain `go tool mage` does.
+var Default = Quick
+
+// Quick measures a small matrix in at most a minute and prints a table.
+func Quick() error { return bench("run", "--matrix", "quick") }
+
+// Matrix runs the whole published plan; an interrupted one is resumed.
+func Matrix() error { return bench("run", "--matrix", "published", "--continue") }
+
+// Smoke runs every cell of every built column once, with small counts.
+func Smoke() error {
+	return bench("run", "--matrix", "published", "--repetitions", "1", "--scale", "0.01", "--max-connections", "128",
+		"--extra", "all", "--no-probe")
+}
+
+// Build builds bench, launch and every driver into .build.
+func Build() error {
+	if err := sh.RunV("go", "build", "-trimpath", "-o", ".build/bench", "./pipeline/cmd/bench"); err != nil {
+		return err
+	}
+	return sh.RunV(".build/bench", "drivers", "build")
+}
+
+// Test runs the unit tests; TEST_FLAGS adds flags to go test.
+func Test() error {
+	mg.Deps(Build)
+	return sh.RunV("go", "test", "./...")
+}
+
+// Race runs the unit tests under the race detector.
+func Race() error { return sh.RunV("go", "test", "-race", "./...") }
+
+// Conform runs the driver conformance suite against every built driver.
+func Conform() error { return bench("conform", "--all") }
+
+// BenchSelf reports what a run costs besides measuring.
+func BenchSelf() error { return bench("self") }
+
+// Lint checks formatting, go vet and the linters of .golangci.yml.
+func Lint() error {
+	return sh.RunV("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "run", "./...")
+}
+
+// CI runs what the gate runs.
+func CI() error { return sh.RunV("bash", ".ci/run") }
+
+// bench builds everything and runs bench with args on the caller's terminal.
+func bench(args ...string) error {
+	mg.Deps(Build)
+	_, err := sh.Exec(nil, os.Stdout, os.Stderr, ".build/bench", args...)
+	return err
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"transportbench/pipeline/link"
+	"transportbench/pipeline/matrix"
+	"transportbench/pipeline/sandbox"
+)
+
+// diagnosis is what doctor found, in words and for machines.
+type diagnosis struct {
+	Probe    sandbox.Probe    `json:"probe"`
+	Profiles []profileAbility `json:"profiles"`
+	Drivers  []driverState    `json:"drivers"`
+}
+
+// profileAbility says by which backend a profile can be measured here.
+type profileAbility struct {
+	Profile string `json:"profile"`
+	Backend string `json:"backend"` // none: it cannot
+	Reason  string `json:"reason,omitempty"`
+}
+
+// driverState says whether a driver can be used.
+type driverState struct {
+	Name    string   `json:"name"`
+	Path    string   `json:"path,omitempty"`
+	Columns []string `json:"columns"`
+	Missing string   `json:"missing,omitempty"`
+}
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	var driversDir string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine can measure, what it cannot, and how to fix it",
+		Long: "Everything is found by trying it in a scratch namespace; nothing on the machine is changed. Exit code 0 means that every " +
+			"published profile can be measured here by some backend, 3 that some cannot.\n\n" + exitHelp,
+		Example: "  bench doctor\n  bench doctor --json | jq .profiles",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := diagnose(cmd.Context(), driversDir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(d)
+			} else {
+				err = d.print(cmd.OutOrStdout())
+			}
+			if n := d.impossible(); err == nil && n > 0 {
+				return fail(ExitEnvironment, fmt.Errorf("%d of %d profiles cannot be measured here", n, len(d.Profiles)))
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&driversDir, "drivers", "", "look for drivers in this `folder` only")
+	return cmd
+}
+
+func diagnose(ctx context.Context, driversDir string) (*diagnosis, error) {
+	rt, err := localRuntime(driversDir)
+	if err != nil {
+		return nil, err
+	}
+	defer rt.Close()
+	d := &diagnosis{}
+	if d.Probe, err = rt.Probe(ctx); err != nil {
+		return nil, fail(ExitEnvironment, err)
+	}
+	m, err := matrix.Builtin("published")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range m.Profiles {
+		d.Profiles = append(d.Profiles, ability(p, d.Probe))
+	}
+	d.Drivers = driverStates(m, driversDir)
+	return d, nil
+}
+
+func ability(p matrix.Profile, probe sandbox.Probe) profileAbility {
+	a := profileAbility{Profile: p.ID, Backend: matrix.BackendNone}
+	if probe.Namespaces != "ok" {
+		a.Reason = probe.Namespaces
+		return a
+	}
+	backend, err := link.Choose(p.Link, probe.Links)
+	if err != nil {
+		a.Reason = oneLine(err.Error())
+		return a
+	}
+	a.Backend = backend
+	if err := sandbox.CheckNoFile(p.Connections, probe.NoFileHard); err != nil {
+		a.Backend, a.Reason = matrix.BackendNone, oneLine(err.Error())
+	}
+	return a
+}
+
+func (d *diagnosis) impossible() int {
+	n := 0
+	for _, p := range d.Profiles {
+		if p.Backend == matrix.BackendNone {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *diagnosis) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "namespaces\t%s\n", withFix(d.Probe.Namespaces, d.Probe.Fix))
+	fmt.Fprintf(w, "CPUs\t%s; %s\n", sandbox.FormatCPUList(d.Probe.CPUs), placementText(d.Probe.CPUs))
+	fmt.Fprintf(w, "open files\thard limit %d\n", d.Probe.NoFileHard)
+	for _, c := range d.Probe.Links {
+		fmt.Fprintf(w, "link %s\t%s\n", c.Backend, capabilityText(c))
+	}
+	byBackend := map[string]int{}
+	for _, p := range d.Profiles {
+		byBackend[p.Backend]++
+	}
+	for _, b := range []string{link.BackendNetem, link.BackendNFT, link.BackendNFQueue, matrix.BackendNone} {
+		if byBackend[b] > 0 {
+			fmt.Fprintf(w, "profiles by %s\t%d of %d%s\n", b, byBackend[b], len(d.Profiles), profileNote(b))
+		}
+	}
+	for _, p := range d.Profiles {
+		if p.Backend == matrix.BackendNone {
+			fmt.Fprintf(w, "cannot measure\t%s: %s\n", p.Profile, p.Reason)
+		}
+	}
+	for _, s := range d.Drivers {
+		fmt.Fprintf(w, "driver %s\t%s\n", s.Name, s.text())
+	}
+	return w.Flush()
+}
+
+func withFix(state, fix string) string {
+	if fix == "" {
+		return state
+	}
+	return state + "; fix: " + fix
+}
+
+func capabilityText(c link.Capability) string {
+	if !c.OK {
+		return "no: " + withFix(c.Reason, c.Fix)
+	}
+	text := "works:"
+	if c.Loss {
+		text += " loss"
+	}
+	if c.Delay {
+		text += " delay"
+	}
+	return text
+}
+
+func profileNote(backend string) string {
+	switch backend {
+	case link.BackendNetem:
+		return " (the reference backend)"
+	case matrix.BackendNone:
+		return " (reported as unsupported)"
+	}
+	return " (not the reference: netem is; results say so)"
+}

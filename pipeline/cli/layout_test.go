@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// topLevel is everything that may stand in the root of the repository.
+var topLevel = strings.Fields(`magefile.go flake.nix containers pipeline transports analysis artifacts
+	go.mod go.sum README.md docs nix tools .github .ci flake.lock flakehashes.json CONTRIBUTING.md LICENSE
+	CHANGELOG.md SECURITY.md CITATION.cff .gitignore .golangci.yml`)
+
+func TestTopLevelHoldsNothingElse(t *testing.T) {
+	out, err := exec.Command("git", "-C", root(t), "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v (the layout test needs a git checkout)", err)
+	}
+	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+		if first, _, _ := strings.Cut(name, "/"); !slices.Contains(topLevel, first) {
+			t.Errorf("%s: the top level may not hold %q", name, first)
+		}
+	}
+}
+
+// module is the import path of this module with its slash.
+const module = "transportbench/"
+
+// layer is one rule of the import direction: packages below From may import of this module only what is below To.
+type layer struct {
+	From, Why string
+	To        []string
+}
+
+// layers lists every package tree; one that is in none of them fails the test.
+var layers = []layer{
+	{"transports/wire", "the contract stands alone", nil},
+	{"transports/echotest", "conformance sees a driver only through the contract", []string{"transports/wire", "transports/echotest"}},
+	{"transports/linksim", "a simulated network knows no transport", []string{"transports/linksim"}},
+	{"transports/raknet", "a library with a driver beside it", []string{"transports/wire", "transports/echo", "transports/raknet", "transports/linksim"}},
+	{"transports", "transports never import the pipeline", []string{"transports/wire", "transports/echo", "transports/linksim", "transports/tcp", "transports/quic", "transports/kcpgo", "transports/udp", "transports/kcp"}},
+	{"containers", "the launcher's tests see the contract only", []string{"transports/wire", "containers"}},
+	{"pipeline/matrix", "the experiment is data", []string{"transports/wire"}},
+	{"pipeline/link", "the link knows specs, not runs", []string{"pipeline/matrix", "pipeline/link"}},
+	{"pipeline/host", "a machine is described without knowing the experiment", []string{"pipeline/host"}},
+	{"pipeline/sandbox", "a runtime opens links and starts processes", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "transports/wire"}},
+	{"pipeline/drivers", "drivers are files with a contract", []string{"transports/wire", "artifacts", "pipeline/drivers", "pipeline/matrix"}},
+	{"artifacts", "the format knows plans and records", []string{"pipeline/matrix", "pipeline/link", "transports/wire", "artifacts"}},
+	{"pipeline/runner", "the runner joins plan, runtime and artifact", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "pipeline/drivers", "pipeline/runner", "artifacts", "analysis/stats", "transports/wire"}},
+	{"analysis/stats", "statistics know numbers only", nil},
+	{"analysis/summary", "summaries read artifacts", []string{"analysis/stats", "artifacts", "pipeline/matrix", "transports/wire"}},
+	{"analysis/report", "reports render summaries", []string{"analysis/stats", "analysis/summary", "pipeline/matrix", "transports/wire"}},
+	{"pipeline/cmd", "main calls cli", []string{"pipeline/cli"}},
+	{"pipeline/cli", "cli may import everything; nothing but main imports cli", []string{"transports", "pipeline", "analysis", "artifacts", "containers"}},
+}
+
+// only lists foreign modules that a single package tree may import.
+var only = []struct{ Import, In, Why string }{
+	{"github.com/vishvananda/netlink", "pipeline/link", "the kernel's network is set in one place"},
+	{"github.com/google/nftables", "pipeline/link", "the kernel's network is set in one place"},
+	{"github.com/testcontainers/", "pipeline/sandbox", "containers are one runtime among others"},
+	{"gonum.org/v1/gonum/stat", "analysis/stats", "one definition per statistic"},
+	{"gonum.org/v1/plot", "analysis/report", "plots are rendering"},
+}
+
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		from := strings.TrimPrefix(p.ImportPath, module)
+		rule := ruleFor(from)
+		if rule == nil {
+			t.Errorf("%s: no layer names this package", from)
+			continue
+		}
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			checkImport(t, from, imp, rule)
+		}
+	}
+}
+
+func checkImport(t *testing.T, from, imp string, rule *layer) {
+	for _, o := range only {
+		if strings.HasPrefix(imp, o.Import) && !below(from, o.In) {
+			t.Errorf("%s imports %s: only %s may, because %s", from, imp, o.In, o.Why)
+		}
+	}
+	to, ours := strings.CutPrefix(imp, module)
+	if !ours || to == from || slices.ContainsFunc(rule.To, func(dir string) bool { return below(to, dir) }) {
+		return
+	}
+	if rule.From == "pipeline/cli" && !below(to, "pipeline/cmd") {
+		return
+	}
+	t.Errorf("%s imports %s: %s", from, to, rule.Why)
+}
+
+// ruleFor finds the most specific layer of a package.
+func ruleFor(from string) *layer {
+	var best *layer
+	for i, l := range layers {
+		if below(from, l.From) && (best == nil || len(l.From) > len(best.From)) {
+			best = &layers[i]
+		}
+	}
+	return best
+}
+
+func below(pkg, dir string) bool { return pkg == dir || strings.HasPrefix(pkg, dir+"/") }
+
+func packages(t *testing.T) []pkg {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = root(t)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+func root(t *testing.T) string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
