@@ -1,0 +1,138 @@
+package drivers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// commitVar is the variable that a driver's build without version control metadata takes its commit from.
+const commitVar = "transportbench/transports/echo.sourceCommit"
+
+// Built is the outcome of one build.
+type Built struct {
+	Name    string `json:"name"`
+	Path    string `json:"path,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
+	Skipped string `json:"skipped,omitempty"` // why nothing was built
+}
+
+// Build makes launch and every driver whose sources exist, from the checkout at root into dir. Two builds of the same sources with
+// the same toolchain give the same bytes. The first failure ends it.
+func Build(ctx context.Context, root, dir string, report func(Built)) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("drivers folder: %w", err)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("drivers folder: %w", err)
+	}
+	b := builder{root: root, dir: abs, commit: commit(ctx, root)}
+	if err := b.one(ctx, Launch, b.launch, filepath.Join("containers", "launch", "launch.c"), report); err != nil {
+		return err
+	}
+	for _, s := range table() {
+		step, sources := b.goDriver(s), s.pkg
+		if s.c != "" {
+			step, sources = b.cDriver(s), s.c
+		}
+		if err := b.one(ctx, s.name, step, sources, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type builder struct{ root, dir, commit string }
+
+// step writes the program to out.
+type step func(ctx context.Context, out string) error
+
+// one builds a program beside its place and renames it, so that a failed or interrupted build leaves the old one whole.
+func (b builder) one(ctx context.Context, name string, make step, sources string, report func(Built)) error {
+	if _, err := os.Stat(filepath.Join(b.root, sources)); err != nil {
+		report(Built{Name: name, Skipped: "unsupported: not built: " + sources + " does not exist"})
+		return nil
+	}
+	out := filepath.Join(b.dir, name)
+	tmp := out + ".new"
+	if err := make(ctx, tmp); err != nil {
+		return fmt.Errorf("build %s: %w", name, err)
+	}
+	if err := os.Rename(tmp, out); err != nil {
+		return fmt.Errorf("build %s: %w", name, err)
+	}
+	sum, err := Digest(out)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", name, err)
+	}
+	report(Built{Name: name, Path: out, SHA256: sum})
+	return nil
+}
+
+func (b builder) goDriver(s source) step {
+	return func(ctx context.Context, out string) error {
+		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-buildid= -X "+commitVar+"="+b.commit, "-o", out, "./"+s.pkg)
+	}
+}
+
+func (b builder) cDriver(s source) step {
+	return func(ctx context.Context, out string) error {
+		files, err := filepath.Glob(filepath.Join(b.root, s.c, "*.c"))
+		if err != nil || len(files) == 0 {
+			return fmt.Errorf("no C sources in %s", s.c)
+		}
+		args := []string{"-O3", "-DNDEBUG", "-std=c11", "-pthread", "-static", "-DSOURCE_COMMIT=\"" + b.commit + "\"", "-o", out}
+		for _, f := range files {
+			rel, err := filepath.Rel(b.root, f)
+			if err != nil {
+				return err
+			}
+			args = append(args, rel)
+		}
+		return b.command(ctx, "gcc", args...)
+	}
+}
+
+func (b builder) launch(ctx context.Context, out string) error {
+	return b.command(ctx, "gcc", "-O2", "-static", "-o", out, "containers/launch/launch.c")
+}
+
+func (b builder) command(ctx context.Context, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = b.root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "LC_ALL=C")
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(tail(log.String(), 2000)))
+	}
+	return nil
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return s[len(s)-n:]
+	}
+	return s
+}
+
+// commit is the checked-out commit, with "+dirty" when files differ from it; empty outside git.
+func commit(ctx context.Context, root string) string {
+	git := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	head, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return "unknown"
+	}
+	if changed, err := git("status", "--porcelain", "--untracked-files=no", "--", "transports", "go.mod", "go.sum", "containers/launch"); err != nil || changed != "" {
+		head += "+dirty"
+	}
+	return head
+}
