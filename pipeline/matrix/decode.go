@@ -17,6 +17,7 @@ const (
 	maxFileBytes = 1 << 20
 	maxLineBytes = 4096
 	maxBrackets  = 5000 // opening brackets and braces: bounds the depth of flow collections
+	maxDashes    = 64   // "- " in one line: bounds the depth of sequences
 )
 
 // Read reads at most 1 MiB from r and parses it; file names the source in errors.
@@ -61,6 +62,9 @@ func checkBytes(file string, data []byte) error {
 		n++
 		if len(line) > maxLineBytes {
 			return fmt.Errorf("%s:%d: line longer than %d bytes", file, n, maxLineBytes)
+		}
+		if bytes.Count(line, []byte("- ")) > maxDashes {
+			return fmt.Errorf("%s:%d: more than %d dashes", file, n, maxDashes)
 		}
 	}
 	return nil
