@@ -1,0 +1,261 @@
+package core
+
+import "transportbench/transports/raknet/internal/codec"
+
+// sentEntry remembers what a datagram number carried: n reliable frames from index on. Entries of earlier transmissions stay until
+// their slot is needed, so that a late acknowledgement still counts.
+type sentEntry struct {
+	number, index uint32
+	n             uint16
+}
+
+const maxSent = 4096
+
+// number files the next datagram number under the reliable frames that it carries.
+func (s *Session) number(index uint32, n int) {
+	e := &s.sent[int(s.nextNumber)&(len(s.sent)-1)]
+	for s.inUse(e) && len(s.sent) < maxSent {
+		s.growSent()
+		e = &s.sent[int(s.nextNumber)&(len(s.sent)-1)]
+	}
+	*e = sentEntry{s.nextNumber, index, uint16(n)}
+	s.countNumber()
+}
+
+// inUse says whether e is the latest transmission of a frame that is still unacknowledged.
+func (s *Session) inUse(e *sentEntry) bool {
+	if e.n == 0 {
+		return false
+	}
+	for i := range uint32(e.n) {
+		if f := s.frameAt((e.index + i) & codec.Mask24); f != nil && f.number == e.number {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) growSent() {
+	old := s.sent
+	s.sent = make([]sentEntry, 2*len(old))
+	for _, e := range old {
+		if e.n > 0 {
+			s.sent[int(e.number)&(len(s.sent)-1)] = e
+		}
+	}
+}
+
+func (s *Session) frameAt(index uint32) *frame {
+	f := s.byIndex[int(index)&(len(s.byIndex)-1)]
+	if f == nil || f.index != index {
+		return nil
+	}
+	return f
+}
+
+// remember makes f findable by its reliable index. The span of indexes is below indexSpan, so the table stays small.
+func (s *Session) remember(f *frame) {
+	for s.byIndex[int(f.index)&(len(s.byIndex)-1)] != nil {
+		old := s.byIndex
+		s.byIndex = make([]*frame, 2*len(old))
+		for _, g := range old {
+			if g != nil {
+				s.byIndex[int(g.index)&(len(s.byIndex)-1)] = g
+			}
+		}
+	}
+	s.byIndex[int(f.index)&(len(s.byIndex)-1)] = f
+}
+
+// onAcks applies one ACK or NACK. However long its ranges are, the work is bounded by the table of datagrams sent.
+func (s *Session) onAcks(now int64, b []byte, isAck bool) error {
+	acks, err := codec.ParseAck(b)
+	if err != nil {
+		return err
+	}
+	newest, any := s.newestAcked, s.ackedAny
+	budget := 2 * len(s.sent)
+	for r, ok := acks.Next(); ok && budget > 0; r, ok = acks.Next() {
+		if r, ok = s.clamp(r); !ok {
+			continue
+		}
+		budget -= r.Len()
+		s.applyRange(now, r, isAck)
+		if !any || codec.Less24(newest, r.Last) {
+			newest, any = r.Last, true
+		}
+	}
+	if isAck && any {
+		s.afterAcks(now, newest)
+	}
+	return nil
+}
+
+// clamp cuts r to the numbers that the table of datagrams sent can hold; ok is false if none is left.
+func (s *Session) clamp(r codec.Range) (_ codec.Range, ok bool) {
+	low := (s.nextNumber - uint32(len(s.sent))) & codec.Mask24
+	if codec.Less24(r.First, low) {
+		r.First = low
+	}
+	if !codec.Less24(r.Last, s.nextNumber) { // never sent: an error of the peer, or a forgery
+		r.Last = (s.nextNumber - 1) & codec.Mask24
+	}
+	return r, !codec.Less24(r.Last, r.First) && r.Len() <= len(s.sent)
+}
+
+func (s *Session) applyRange(now int64, r codec.Range, isAck bool) {
+	for i := range uint32(r.Len()) {
+		v := (r.First + i) & codec.Mask24
+		e := &s.sent[int(v)&(len(s.sent)-1)]
+		if e.n == 0 || e.number != v {
+			continue
+		}
+		if isAck {
+			s.onAck(now, e)
+		} else {
+			s.onNack(e)
+		}
+	}
+}
+
+func (s *Session) onAck(now int64, e *sentEntry) {
+	sampled := false
+	for i := range uint32(e.n) {
+		f := s.frameAt((e.index + i) & codec.Mask24)
+		if f == nil {
+			continue
+		}
+		if f.resends == 0 && !sampled {
+			s.sample(now - f.sentNS)
+			sampled = true
+		}
+		if f.number != e.number {
+			s.noteSpurious(f)
+		}
+		s.retire(f)
+	}
+	e.n = 0
+}
+
+// sample feeds a round trip into the estimate: srtt = (4 srtt + rtt)/5, rto = 1.5 srtt, at least 50 ms.
+func (s *Session) sample(rtt int64) {
+	s.srttNS = (4*s.srttNS + rtt) / 5
+	s.rtoNS = min(max(s.srttNS+s.srttNS/2, int64(minTimeout)), int64(maxTimeout))
+}
+
+// noteSpurious raises the reordering tolerance when the original arrived after it had been given up.
+func (s *Session) noteSpurious(f *frame) {
+	s.Stats.Spurious++
+	if f.timeouts == 0 {
+		s.tolerance = min(max(s.tolerance*2, 3), maxReorderTolerad)
+	}
+}
+
+func (s *Session) retire(f *frame) {
+	if f.inRetries() {
+		s.retries.remove(f)
+	} else {
+		s.flight.remove(f)
+	}
+	s.byIndex[int(f.index)&(len(s.byIndex)-1)] = nil
+	s.buffered -= int(f.charge)
+	s.flightBytes -= f.size()
+	s.Stats.Acked++
+	if f.timeouts > 0 {
+		s.late--
+	}
+	if f.index == s.lowIndex {
+		s.raiseLow()
+	}
+	s.pool.putFrame(f)
+	if s.flight.n == 0 {
+		s.retryNS = Never
+	}
+}
+
+// raiseLow moves lowIndex to the oldest frame in flight or queued for another try.
+func (s *Session) raiseLow() {
+	end := s.nextIndex
+	if s.fresh.head != nil {
+		end = s.fresh.head.index
+	}
+	for s.lowIndex != end && s.frameAt(s.lowIndex) == nil {
+		s.lowIndex = (s.lowIndex + 1) & codec.Mask24
+	}
+}
+
+// afterAcks treats what the newest acknowledged number has overtaken as lost, and gives frames that had to wait long after
+// timeouts another chance soon, since the path works again.
+func (s *Session) afterAcks(now int64, newest uint32) {
+	advanced := !s.ackedAny || codec.Less24(s.newestAcked, newest)
+	s.newestAcked, s.ackedAny = newest, true
+	if !advanced {
+		return
+	}
+	for f := s.flight.head; f != nil; {
+		next := f.next
+		if codec.Diff24(newest, f.number) <= s.tolerance {
+			break
+		}
+		s.lose(f)
+		f = next
+	}
+	if s.late == 0 {
+		return
+	}
+	for f := s.flight.head; f != nil; f = f.next {
+		if f.timeouts > 0 && f.sentNS+f.timeoutNS > now+s.rtoNS {
+			f.timeoutNS = now + s.rtoNS - f.sentNS
+			s.retryNS = min(s.retryNS, now+s.rtoNS)
+		}
+	}
+}
+
+func (s *Session) onNack(e *sentEntry) {
+	for i := range uint32(e.n) {
+		f := s.frameAt((e.index + i) & codec.Mask24)
+		if f != nil && f.number == e.number && !f.inRetries() {
+			s.lose(f)
+		}
+	}
+}
+
+// lose queues f for another transmission and ends packing.
+func (s *Session) lose(f *frame) {
+	s.flight.remove(f)
+	s.Stats.Nacked++
+	s.again(f)
+}
+
+func (s *Session) again(f *frame) {
+	f.resends++
+	f.timeoutNS = 0
+	s.packDisabled = true
+	s.retries.push(f)
+}
+
+// inRetries relies on timeoutNS, which is only zero between two transmissions.
+func (f *frame) inRetries() bool { return f.timeoutNS == 0 }
+
+// expire queues every frame whose time is over and finds the next such time.
+func (s *Session) expire(now int64) {
+	next := Never
+	for f := s.flight.head; f != nil; {
+		following := f.next
+		if due := f.sentNS + f.timeoutNS; due > now {
+			next = min(next, due)
+		} else if f.timeouts++; int(f.timeouts) > s.cfg.Resends {
+			s.end(ErrDead)
+			return
+		} else {
+			if f.timeouts == 1 {
+				s.late++
+			}
+			s.flight.remove(f)
+			s.Stats.Timeouts++
+			s.again(f)
+		}
+		f = following
+	}
+	s.retryNS = next
+}
