@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -104,6 +106,12 @@ func (c *children) forget(pid int) bool {
 	was := c.live[pid]
 	delete(c.live, pid)
 	return was
+}
+
+func (c *children) pids() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.live))
 }
 
 func (h *holder) announce(pid int, ws unix.WaitStatus) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -25,6 +23,8 @@ type localEnv struct {
 	ch    *channel
 	cmd   *exec.Cmd
 	state link.State
+
+	told bool // the first report with the environment was given; Host is not called twice at once
 
 	stderr tail
 	gone   chan struct{} // closed when the holder and all inside have ended and every reply was read
@@ -221,30 +221,4 @@ func (e *localEnv) Close() error {
 		}
 	}
 	return nil
-}
-
-// tail keeps the last bytes that were written to it, for error messages.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-// tailBytes is enough for the last lines of a Go panic.
-const tailBytes = 2048
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if extra := len(t.buf) - tailBytes; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
-	}
-	return len(p), nil
-}
-
-// String returns the tail as one line.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.Join(strings.Split(string(bytes.TrimSpace(t.buf)), "\n"), " | ")
 }

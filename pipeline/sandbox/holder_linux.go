@@ -132,7 +132,7 @@ func (h *holder) handle(ctx context.Context, req request, fds []int) reply {
 	case opCounters:
 		return h.counters(ctx)
 	case opHost:
-		return h.host(req.Full)
+		return h.inside(req.Full)
 	case opThreads:
 		threads, err := driverThreads(req.Proc)
 		return withError(reply{Threads: threads}, err)

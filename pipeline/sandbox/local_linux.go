@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"transportbench/pipeline/host"
 )
 
 // Local is the runtime without Docker and without root: drivers run in new user, network, mount, PID, IPC and UTS
@@ -20,7 +21,7 @@ type Local struct {
 	results *resultsDir
 
 	mu          sync.Mutex
-	environment json.RawMessage // captured once: the machine does not change between runs
+	environment *host.Environment // captured once: the machine does not change between runs
 }
 
 // NewLocal takes the path of the launch program. An error names what is missing and how to get it.

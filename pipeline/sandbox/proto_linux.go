@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"transportbench/pipeline/host"
 	"transportbench/pipeline/link"
 )
 
@@ -41,7 +41,7 @@ type request struct {
 	Start  *startRequest `json:"start,omitempty"`
 	Proc   int           `json:"proc,omitempty"` // launch's pid in the holder's namespace
 	Signal int           `json:"signal,omitempty"`
-	Full   bool          `json:"full,omitempty"` // host: environment as well as counters
+	Full   bool          `json:"full,omitempty"` // host: the network's settings as well as the drivers
 }
 
 // startRequest is one launch invocation; its standard streams ride on the message.
@@ -57,7 +57,7 @@ type reply struct {
 	Status   int               `json:"status,omitempty"` // launch's wait status as the kernel encodes it
 	State    *link.State       `json:"state,omitempty"`
 	Counters *link.Counters    `json:"counters,omitempty"`
-	Host     json.RawMessage   `json:"host,omitempty"`
+	Host     *host.Report      `json:"host,omitempty"` // the part that only the inside can tell
 	Threads  []Thread          `json:"threads,omitempty"`
 	Links    []link.Capability `json:"links,omitempty"`
 }
