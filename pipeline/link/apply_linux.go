@@ -21,10 +21,16 @@ type backend interface {
 	install(p plan) error
 	// readBack asks the kernel what is in force and writes it into the state.
 	readBack(s *State) error
-	// ledger returns running totals per direction; over is the number of packets above the MTU, -1 when unknown.
-	ledger() (directions []Direction, over int64, err error)
+	// ledger returns running totals.
+	ledger() (ledger, error)
 	// close takes the impairment away; safe after a failed install.
 	close() error
+}
+
+// ledger is what a backend counted: packets per direction, and packets above the MTU, -1 when unknown.
+type ledger struct {
+	directions       []Direction
+	overSent, overLo int64
 }
 
 func newBackend(name string) (backend, error) {

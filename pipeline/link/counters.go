@@ -22,6 +22,7 @@ func (c Counters) Sub(earlier Counters) Counters {
 	d.BytesLo -= earlier.BytesLo
 	if c.OverMTU >= 0 && earlier.OverMTU >= 0 {
 		d.OverMTU -= earlier.OverMTU
+		d.OverMTULo -= earlier.OverMTULo
 	}
 	d.Directions = subDirections(c.Directions, earlier.Directions)
 	d.UDP, d.TCP, d.TCPExt = subMap(c.UDP, earlier.UDP), subMap(c.TCP, earlier.TCP), subMap(c.TCPExt, earlier.TCPExt)

@@ -11,10 +11,11 @@ import (
 // read takes every counter once. /proc/thread-self is the namespace of the calling thread, also where the process lives in another.
 func (a *Applied) read() (Counters, error) {
 	var c Counters
-	var err error
-	if c.Directions, c.OverMTU, err = a.backend.ledger(); err != nil {
+	l, err := a.backend.ledger()
+	if err != nil {
 		return c, err
 	}
+	c.Directions, c.OverMTU, c.OverMTULo = l.directions, l.overSent, l.overLo
 	if err := readLoopbackStats(&c); err != nil {
 		return c, err
 	}

@@ -25,9 +25,9 @@
 //
 // # Loss unit
 //
-// nft and netem judge what crosses lo, so a UDP_SEGMENT batch is one unit; nfqueue judges datagrams, because the kernel
-// splits a batch before queueing it. TCP is limited to one segment per packet by gso_max_segs. Packets over the MTU are
-// counted, so the unit of a run can be stated.
+// netem judges what the sender hands to the device, so a UDP_SEGMENT batch is lost as a whole. nft and nfqueue judge what
+// arrives on lo, and with gso_max_segs 1 the kernel splits a batch before that, so they lose single datagrams. TCP sends one
+// segment per packet in any case. Packets over the MTU are counted on both sides of the split.
 //
 // TCP and UDP of any port meet the same loss. Packets to and from the server's port are booked as to-server and to-client;
 // anything else (another port, a later IP fragment) as other. ICMP passes untouched except under netem.

@@ -18,7 +18,12 @@ func inNamespace(t *testing.T, body func(t *testing.T)) {
 		body(t)
 		return
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v="+verbose())
+	reexec(t, "-test.run=^"+t.Name()+"$", "-test.v="+verbose())
+}
+
+func reexec(t testing.TB, args ...string) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Env = append(os.Environ(), insideEnv+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,

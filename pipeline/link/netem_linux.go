@@ -72,20 +72,21 @@ func (b *netemBackend) readBack(s *State) error {
 		return fmt.Errorf("netem on lo has settings that nobody made: %s", q)
 	}
 	s.LossPPM, s.Limit = thresholdPPM(q.Loss), int(q.Limit)
+	s.LossUnit = LossUnitBatch
 	s.DelayNS = time.Duration(q.Latency) * netemTick
 	s.Detail = fmt.Sprintf("root netem limit %d delay %s loss %g%%, unseeded", q.Limit, s.DelayNS, float64(s.LossPPM)/1e4)
 	return nil
 }
 
 // ledger splits the qdisc's drops by direction as sent minus arrived; where that does not add up, it returns one direction.
-func (b *netemBackend) ledger() ([]Direction, int64, error) {
+func (b *netemBackend) ledger() (ledger, error) {
 	whole, err := b.drained()
 	if err != nil || b.table == nil {
-		return []Direction{whole}, -1, err
+		return ledger{[]Direction{whole}, -1, -1}, err
 	}
 	n, err := b.table.packets()
 	if err != nil {
-		return nil, -1, err
+		return ledger{}, err
 	}
 	var ds []Direction
 	var dropped int64
@@ -100,7 +101,7 @@ func (b *netemBackend) ledger() ([]Direction, int64, error) {
 	if dropped != whole.Dropped {
 		ds = []Direction{whole}
 	}
-	return ds, n[overCounter], nil
+	return ledger{ds, n[overSent], n[overLo]}, nil
 }
 
 // drained waits until no packet is in flight, at most a little over one delay, and returns the totals of the qdisc.

@@ -91,6 +91,7 @@ func (b *queueBackend) readBack(s *State) error {
 		return err
 	}
 	s.LossPPM, s.DelayNS = b.plan.lossPPM, b.plan.delay
+	s.LossUnit = LossUnitDatagram
 	s.Seed = hex.EncodeToString(b.plan.seed[:])
 	s.Detail = fmt.Sprintf("inet prerouting: %s to queues 0-2, drop by SipHash below %d ppm, hold %s", b.how, s.LossPPM, s.DelayNS)
 	return nil
@@ -109,17 +110,17 @@ func queueOf(e expr.Any) (uint16, error) {
 }
 
 // ledger books the judged packets; what the kernel dropped because a queue or its socket was full stands apart.
-func (b *queueBackend) ledger() ([]Direction, int64, error) {
+func (b *queueBackend) ledger() (ledger, error) {
 	if err := b.server.Err(); err != nil {
-		return nil, -1, err
+		return ledger{}, err
 	}
 	n, err := b.table.packets()
 	if err != nil {
-		return nil, -1, err
+		return ledger{}, err
 	}
 	overflow, err := b.overflow()
 	if err != nil {
-		return nil, -1, err
+		return ledger{}, err
 	}
 	var ds []Direction
 	for i, name := range directionNames {
@@ -128,7 +129,7 @@ func (b *queueBackend) ledger() ([]Direction, int64, error) {
 			ds = append(ds, Direction{name, c.Judged, c.Dropped, overflow[queueNumbers[i]], c.LateMax})
 		}
 	}
-	return ds, n[overCounter], nil
+	return ledger{ds, n[overSent], n[overLo]}, nil
 }
 
 // overflow reads the kernel's drop counts per queue and requires every queue to have its reader.

@@ -3,7 +3,6 @@ package link
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
@@ -54,7 +53,7 @@ func (b *nftBackend) readBack(s *State) error {
 		if i > 0 && ppm != s.LossPPM {
 			return fmt.Errorf("nftables chain %s drops %d ppm, the one before %d", name, ppm, s.LossPPM)
 		}
-		s.LossPPM, s.DelayNS = ppm, time.Duration(0)
+		s.LossPPM, s.DelayNS, s.LossUnit = ppm, 0, LossUnitDatagram
 		s.Detail = fmt.Sprintf("inet prerouting: meta random < %#08x drop, unseeded", threshold)
 	}
 	if s.LossPPM == 0 {
@@ -80,7 +79,7 @@ func readDrop(rules []*nftables.Rule) (uint32, error) {
 	return binary.BigEndian.Uint32(less.Data), nil
 }
 
-func (b *nftBackend) ledger() ([]Direction, int64, error) { return b.table.ledger() }
+func (b *nftBackend) ledger() (ledger, error) { return b.table.ledger() }
 
 func (b *nftBackend) close() error {
 	t := b.table

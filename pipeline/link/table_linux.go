@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"github.com/google/nftables"
-	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 )
 
 const (
-	tableName   = "transportbench"
-	overCounter = "over-mtu"
-	reg         = 1 // the only nftables register in use
+	tableName = "transportbench"
+	overSent  = "over-mtu-sent"
+	overLo    = "over-mtu-lo"
+	reg       = 1 // the only nftables register in use
 )
 
 // table is an nftables table whose prerouting chain books every TCP and UDP packet on lo under its direction.
@@ -21,7 +21,8 @@ const (
 type table struct {
 	conn  *nftables.Conn
 	table *nftables.Table
-	names int // of counters
+	out   *nftables.Chain // of the output hook
+	names int             // of counters
 }
 
 // judge gives the rules of one direction, run after the packet was counted as seen.
@@ -34,13 +35,14 @@ func openTable(p plan, judge judge) (*table, error) {
 		return nil, fmt.Errorf("nftables netlink not opened: %w", err)
 	}
 	t := &table{conn: conn, table: conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName})}
-	t.counter(overCounter)
+	t.counter(overSent)
+	t.counter(overLo)
 	sort := conn.AddChain(&nftables.Chain{Name: "sort", Table: t.table})
 	for i, name := range directionNames {
 		t.direction(i, name, judge(i))
 	}
 	t.split(sort, p.port, "")
-	t.hook(p.mtu)
+	t.hooks(p.mtu)
 	if err := conn.Flush(); err != nil {
 		return nil, errors.Join(fmt.Errorf("nftables table not installed: %w", err), conn.CloseLasting())
 	}
@@ -65,8 +67,25 @@ func (t *table) split(from *nftables.Chain, port uint16, prefix string) {
 	t.add(from, []expr.Any{jump(prefix + directionNames[other])})
 }
 
-// countSent adds an output hook that books packets before a qdisc can drop them. It never drops: there the sender would
-// see EPERM.
+// hooks makes the base chains. Both count packets over the MTU: at the output a batch that the sender built, on lo one that
+// was not split before it met the loss.
+func (t *table) hooks(mtu int) {
+	in := t.base("prerouting", nftables.ChainHookPrerouting, nftables.ChainPriorityRef(-450)) // NF_IP_PRI_RAW_BEFORE_DEFRAG
+	t.add(in, longer(mtu, overLo))
+	t.protocols(in, "sort")
+	t.out = t.base("output", nftables.ChainHookOutput, nftables.ChainPriorityFilter)
+	t.add(t.out, longer(mtu, overSent))
+}
+
+func (t *table) base(name string, hook *nftables.ChainHook, priority *nftables.ChainPriority) *nftables.Chain {
+	policy := nftables.ChainPolicyAccept
+	return t.conn.AddChain(&nftables.Chain{
+		Name: name, Table: t.table, Type: nftables.ChainTypeFilter, Policy: &policy, Hooknum: hook, Priority: priority,
+	})
+}
+
+// countSent also books packets in the output hook, before a qdisc can drop them. It never drops: there the sender would see
+// EPERM.
 func (t *table) countSent(p plan) error {
 	sort := t.conn.AddChain(&nftables.Chain{Name: "sent", Table: t.table})
 	for _, name := range directionNames {
@@ -75,32 +94,11 @@ func (t *table) countSent(p plan) error {
 		t.add(chain, []expr.Any{count("sent-" + name)})
 	}
 	t.split(sort, p.port, "sent-")
-	policy := nftables.ChainPolicyAccept
-	chain := t.conn.AddChain(&nftables.Chain{
-		Name: "output", Table: t.table, Type: nftables.ChainTypeFilter, Policy: &policy,
-		Hooknum: nftables.ChainHookOutput, Priority: nftables.ChainPriorityFilter,
-	})
-	t.protocols(chain, "sent")
+	t.protocols(t.out, "sent")
 	if err := t.conn.Flush(); err != nil {
 		return fmt.Errorf("nftables output counters not installed: %w", err)
 	}
 	return nil
-}
-
-// hook makes the base chain: it counts packets over the MTU and sorts TCP and UDP; everything else passes.
-func (t *table) hook(mtu int) {
-	policy := nftables.ChainPolicyAccept
-	chain := t.conn.AddChain(&nftables.Chain{
-		Name: "prerouting", Table: t.table, Type: nftables.ChainTypeFilter, Policy: &policy,
-		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(-450), // NF_IP_PRI_RAW_BEFORE_DEFRAG
-	})
-	t.add(chain, []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyLEN, Register: reg},
-		&expr.Byteorder{SourceRegister: reg, DestRegister: reg, Op: expr.ByteorderHton, Len: 4, Size: 4},
-		&expr.Cmp{Op: expr.CmpOpGt, Register: reg, Data: binaryutil.BigEndian.PutUint32(uint32(mtu))},
-		count(overCounter),
-	})
-	t.protocols(chain, "sort")
 }
 
 // protocols sends TCP and UDP on; everything else passes.
@@ -123,26 +121,6 @@ func (t *table) counter(name string) {
 	t.names++
 }
 
-// Offsets of the ports in the TCP and UDP header.
-const (
-	payloadSport = 0
-	payloadDport = 2
-)
-
-// portIs jumps to a chain. A later fragment has no ports and matches nothing.
-func portIs(offset uint32, port uint16, chain string) []expr.Any {
-	return []expr.Any{
-		&expr.Payload{DestRegister: reg, Base: expr.PayloadBaseTransportHeader, Offset: offset, Len: 2},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: reg, Data: binaryutil.BigEndian.PutUint16(port)},
-		jump(chain),
-	}
-}
-
-// jump is a goto: the packet does not come back.
-func jump(chain string) expr.Any { return &expr.Verdict{Kind: expr.VerdictGoto, Chain: chain} }
-
-func count(name string) expr.Any { return &expr.Objref{Type: unix.NFT_OBJECT_COUNTER, Name: name} }
-
 // packets reads all named counters in one dump.
 func (t *table) packets() (map[string]int64, error) {
 	objs, err := t.conn.GetObjects(t.table)
@@ -162,10 +140,10 @@ func (t *table) packets() (map[string]int64, error) {
 }
 
 // ledger turns the counters into directions; other is left out until it saw a packet.
-func (t *table) ledger() ([]Direction, int64, error) {
+func (t *table) ledger() (ledger, error) {
 	n, err := t.packets()
 	if err != nil {
-		return nil, -1, err
+		return ledger{}, err
 	}
 	var ds []Direction
 	for i, name := range directionNames {
@@ -174,7 +152,7 @@ func (t *table) ledger() ([]Direction, int64, error) {
 			ds = append(ds, d)
 		}
 	}
-	return ds, n[overCounter], nil
+	return ledger{ds, n[overSent], n[overLo]}, nil
 }
 
 // rules reads the rules of one direction back, without the counting rule.

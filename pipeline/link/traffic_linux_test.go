@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 
 const testPort = 4567
 
+// floodMessages is enough for a packet ledger to see a loss that is wrong by a tenth; the loss report uses ten times more.
+const floodMessages = 40_000
+
 func testSeed() (seed [32]byte) {
 	for i := range seed {
 		seed[i] = byte(i * 7)
@@ -21,7 +25,7 @@ func testSeed() (seed [32]byte) {
 	return seed
 }
 
-func mustApply(t *testing.T, spec matrix.LinkSpec, backend string) *Applied {
+func mustApply(t testing.TB, spec matrix.LinkSpec, backend string) *Applied {
 	t.Helper()
 	a, err := Apply(context.Background(), spec, Options{Backend: backend, Seed: testSeed(), Port: testPort})
 	if err != nil {
@@ -30,7 +34,28 @@ func mustApply(t *testing.T, spec matrix.LinkSpec, backend string) *Applied {
 	return a
 }
 
-func counters(t *testing.T, a *Applied) Counters {
+func mustClose(t testing.TB, a *Applied) {
+	t.Helper()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settled reads the counters until they satisfy the condition; packets need a moment to cross a queue.
+func settled(t *testing.T, a *Applied, ok func(Counters) bool) Counters {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c := counters(t, a)
+		if ok(c) {
+			return c
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("counters never came to what was sent: %+v", c)
+		}
+	}
+}
+
+func counters(t testing.TB, a *Applied) Counters {
 	t.Helper()
 	c, err := a.Counters(context.Background())
 	if err != nil {
@@ -40,7 +65,7 @@ func counters(t *testing.T, a *Applied) Counters {
 }
 
 // echoServer returns every datagram to its sender until the test ends.
-func echoServer(t *testing.T) {
+func echoServer(t testing.TB) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: testPort})
 	if err != nil {
@@ -69,7 +94,7 @@ type client struct {
 	payload []byte
 }
 
-func newClient(t *testing.T, index, payload int) *client {
+func newClient(t testing.TB, index, payload int) *client {
 	t.Helper()
 	conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 20000 + index},
 		&net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: testPort})
@@ -103,6 +128,21 @@ func (c *client) run(messages, window int, patience time.Duration) error {
 	return nil
 }
 
+// roundTrips returns sorted times of one message at a time.
+func (c *client) roundTrips(t *testing.T, n int) []time.Duration {
+	t.Helper()
+	var rtts []time.Duration
+	for range n {
+		start := time.Now()
+		if err := c.run(1, 1, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		rtts = append(rtts, time.Since(start))
+	}
+	slices.Sort(rtts)
+	return rtts
+}
+
 // flood sends messages from each of n clients through an echo server and returns the counters of exactly that traffic.
 func flood(t *testing.T, a *Applied, n, messages int) Counters {
 	t.Helper()
@@ -112,7 +152,7 @@ func flood(t *testing.T, a *Applied, n, messages int) Counters {
 		var g errgroup.Group
 		for i := range n {
 			c := newClient(t, i, 64)
-			g.Go(func() error { return c.run(messages, 32, 2*time.Millisecond) })
+			g.Go(func() error { return c.run(messages, 32, 10*time.Millisecond) })
 		}
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,12 @@ const (
 	BackendNFQueue = "nfqueue"
 )
 
+// Loss units.
+const (
+	LossUnitDatagram = "datagram"
+	LossUnitBatch    = "batch" // a UDP_SEGMENT batch is lost as a whole; without batches this is a datagram too
+)
+
 // State is what the kernel says after Apply: never what was asked for.
 type State struct {
 	Backend           string        `json:"backend"`
@@ -22,6 +28,7 @@ type State struct {
 	DelayNS           time.Duration `json:"delay_ns"`
 	Limit             int           `json:"limit,omitempty"` // packets
 	Seed              string        `json:"seed,omitempty"`  // hex; empty: the backend is not seeded
+	LossUnit          string        `json:"loss_unit"`       // what one loss takes away: datagram, or batch where senders use UDP_SEGMENT
 	Detail            string        `json:"detail"`          // the rule or qdisc as text
 }
 
@@ -29,10 +36,11 @@ type State struct {
 type Counters struct {
 	PacketsLo  int64            `json:"packets_lo"` // sent on lo
 	BytesLo    int64            `json:"bytes_lo"`
-	OverMTU    int64            `json:"over_mtu"`   // packets on lo larger than the MTU; -1: unknown, no nftables here
-	Directions []Direction      `json:"directions"` // client to server, server to client; other only when it was seen
-	UDP        map[string]int64 `json:"udp"`        // /proc/net/snmp Udp
-	TCPExt     map[string]int64 `json:"tcp_ext"`    // /proc/net/netstat TcpExt, the fields that matter
+	OverMTU    int64            `json:"over_mtu"`    // packets sent larger than the MTU, such as UDP_SEGMENT batches; -1: unknown, no nftables here
+	OverMTULo  int64            `json:"over_mtu_lo"` // of these, not split before they met the loss; -1: unknown
+	Directions []Direction      `json:"directions"`  // client to server, server to client; other only when it was seen
+	UDP        map[string]int64 `json:"udp"`         // /proc/net/snmp Udp
+	TCPExt     map[string]int64 `json:"tcp_ext"`     // /proc/net/netstat TcpExt, the fields that matter
 	TCP        map[string]int64 `json:"tcp"`
 	SockMem    map[string]int64 `json:"sock_mem"` // /proc/net/sockstat as TCP_mem, UDP_inuse, ...; mem in pages; a level, never a difference
 }
