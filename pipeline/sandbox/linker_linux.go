@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"transportbench/pipeline/link"
 )
@@ -22,14 +24,9 @@ type linker struct {
 	probe func(ctx context.Context) []link.Capability
 }
 
-func systemLink() linker {
-	return linker{
-		apply: applyLink,
-		probe: func(context.Context) []link.Capability { return nil },
-	}
-}
+func systemLink() linker { return linker{apply: applyLink, probe: link.Probe} }
 
-// applyLink puts the planned backend in force; auto takes the first of the documented order that works here.
+// applyLink puts the planned backend in force. A plan names one; auto tries them in order of preference.
 func applyLink(ctx context.Context, spec EnvSpec) (applied, error) {
 	o := link.Options{Backend: spec.Link.Backend, Port: spec.Port}
 	seed, err := hex.DecodeString(spec.Seed)
@@ -40,26 +37,30 @@ func applyLink(ctx context.Context, spec EnvSpec) (applied, error) {
 	if o.Backend != "auto" && o.Backend != "" {
 		return applyOne(ctx, spec, o)
 	}
-	var errs []error
+	var missing, fixes []string
 	for _, o.Backend = range []string{link.BackendNetem, link.BackendNFT, link.BackendNFQueue} {
 		if o.Backend == link.BackendNFT && spec.Link.DelayNS > 0 {
 			continue // it only drops
 		}
 		a, err := applyOne(ctx, spec, o)
-		if err == nil {
-			return a, nil
+		var u *UnsupportedError
+		if !errors.As(err, &u) {
+			return a, err
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", o.Backend, err))
+		missing = append(missing, o.Backend+": "+u.What)
+		if !slices.Contains(fixes, u.Fix) {
+			fixes = append(fixes, u.Fix)
+		}
 	}
-	return nil, errors.Join(errs...)
+	return nil, &UnsupportedError{What: "link: " + strings.Join(missing, "; "), Fix: strings.Join(fixes, "; or ")}
 }
 
-// applyOne keeps the typed nil of a failed link.Apply out of the interface.
+// applyOne keeps the nil of a failed link.Apply out of the interface.
 func applyOne(ctx context.Context, spec EnvSpec, o link.Options) (applied, error) {
 	a, err := link.Apply(ctx, spec.Link, o)
 	var u *link.UnsupportedError
 	if errors.As(err, &u) {
-		return nil, &UnsupportedError{What: u.Missing, Fix: u.Fix, Err: err}
+		return nil, &UnsupportedError{What: u.Missing, Fix: u.Fix, Err: u}
 	}
 	if err != nil {
 		return nil, err

@@ -74,7 +74,8 @@ func (e *replyError) err() error {
 	case e == nil:
 		return nil
 	case e.Unsupported:
-		return &UnsupportedError{What: e.Text, Fix: e.Fix}
+		// Callers may look for either type: it is the link's error once more.
+		return &UnsupportedError{What: e.Text, Fix: e.Fix, Err: &link.UnsupportedError{Missing: e.Text, Fix: e.Fix}}
 	}
 	return errors.New(e.Text)
 }

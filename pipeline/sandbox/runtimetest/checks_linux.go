@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"transportbench/pipeline/host"
 	"transportbench/pipeline/sandbox"
 )
 
@@ -112,8 +113,34 @@ func (s Suite) counters(t *testing.T, env sandbox.Env) {
 }
 
 func (s Suite) host(t *testing.T, env sandbox.Env) {
-	raw, err := env.Host(t.Context())
-	if err != nil || !json.Valid(raw) || len(raw) < 3 {
-		t.Errorf("host %s: %v", raw, err)
+	var first, second host.Report
+	for _, r := range []*host.Report{&first, &second} {
+		raw, err := env.Host(t.Context())
+		if err == nil {
+			err = json.Unmarshal(raw, r)
+		}
+		if err != nil {
+			t.Fatalf("host %s: %v", raw, err)
+		}
+	}
+	if first.Environment == nil || first.Environment.Label == "" || len(first.Namespace) == 0 {
+		t.Errorf("first report lacks the environment: %+v", first)
+	}
+	d := second.Counters.Sub(first.Counters)
+	if n, known := d.MonoNS.Get(); !known || n <= 0 || len(d.CPU) == 0 {
+		t.Errorf("difference of two reports: %+v", d)
+	}
+}
+
+// probe names every backend, with a reason and a fix where one does not work.
+func (s Suite) probe(t *testing.T, _ sandbox.Env) {
+	p, err := s.Runtime.Probe(t.Context())
+	if err != nil || p.Namespaces != "ok" || p.NoFileHard == 0 || len(p.CPUs) == 0 || len(p.Links) == 0 {
+		t.Fatalf("probe %+v: %v", p, err)
+	}
+	for _, c := range p.Links {
+		if !c.OK && c.Reason == "" {
+			t.Errorf("backend %s does not work and nobody says why", c.Backend)
+		}
 	}
 }

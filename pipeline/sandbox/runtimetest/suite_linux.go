@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"transportbench/pipeline/link"
 	"transportbench/pipeline/matrix"
 	"transportbench/pipeline/sandbox"
 )
@@ -40,6 +41,7 @@ func (s Suite) Run(t *testing.T) {
 		{"stop", s.stop}, {"stop a deaf driver", s.stopDeaf}, {"kill", s.kill},
 		{"place", s.place}, {"affinity", s.affinity}, {"threads", s.threads}, {"samples", s.samples},
 		{"two drivers", s.two}, {"close ends drivers", s.closeEnds}, {"counters", s.counters}, {"host", s.host},
+		{"probe", s.probe},
 	}
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +69,7 @@ func (s Suite) Run(t *testing.T) {
 func Spec() sandbox.EnvSpec {
 	return sandbox.EnvSpec{
 		RunID: "conformance/probe/r1", Seed: strings.Repeat("00", 32), Port: 9000,
-		Link: matrix.LinkSpec{MTU: 1500, Limit: 100000, Backend: "auto", Topology: "lo"},
+		Link: matrix.LinkSpec{MTU: 1500, Limit: 100000, Backend: link.BackendNFT, Topology: "lo"},
 	}
 }
 
