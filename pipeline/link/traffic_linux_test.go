@@ -18,13 +18,6 @@ const testPort = 4567
 // floodMessages is enough for a packet ledger to see a loss that is wrong by a tenth; the loss report uses ten times more.
 const floodMessages = 40_000
 
-func testSeed() (seed [32]byte) {
-	for i := range seed {
-		seed[i] = byte(i * 7)
-	}
-	return seed
-}
-
 func mustApply(t testing.TB, spec matrix.LinkSpec, backend string) *Applied {
 	t.Helper()
 	a, err := Apply(context.Background(), spec, Options{Backend: backend, Seed: testSeed(), Port: testPort})
