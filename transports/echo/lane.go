@@ -3,7 +3,7 @@ package echo
 import (
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"transportbench/transports/wire"
 )
@@ -19,7 +19,7 @@ type lane struct {
 	index uint64
 	conn  Conn
 	batch BatchConn // nil unless -api batch
-	once  sync.Once // guards Close
+	shut  atomic.Bool
 
 	next uint64   // receiver: number of the echo that must come next
 	in   []byte   // receiver
@@ -69,8 +69,13 @@ func slab(n, size int) [][]byte {
 	return out
 }
 
-// close ends the connection; it may be called from any goroutine and unblocks a Recv or Send in progress.
-func (l *lane) close() { l.once.Do(func() { _ = l.conn.Close() }) }
+// close ends the connection; it may be called from any goroutine and unblocks a Recv or Send in progress. Only the first call does
+// anything, and the others do not wait for it: a transport may hang here.
+func (l *lane) close() {
+	if l.shut.CompareAndSwap(false, true) {
+		_ = l.conn.Close()
+	}
+}
 
 // send sends the next message.
 func (l *lane) send() error {

@@ -151,7 +151,6 @@ func FuzzStream(f *testing.F) {
 	f.Add(helloLine+connectedLine+startLine+chunkLine+resultLine+"\n"+exitLine, false)
 	f.Add(helloLine+readyLine+doneLine, true)
 	f.Add("\n\n{", true)
-	f.Add(strings.Repeat("x", MaxLine+2)+"\n"+errorLine, true)
 	f.Fuzz(func(t *testing.T, out string, server bool) {
 		role := RoleClient
 		if server {

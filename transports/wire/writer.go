@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,15 +46,17 @@ func (w *Writer) Write(r Record) error {
 }
 
 func (w *Writer) line(r Record) error {
-	b, err := json.Marshal(r.typed())
-	if err != nil {
-		return fmt.Errorf("record %T cannot be encoded: %w", r, err)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b) // ends the line
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r.typed()); err != nil {
+		return fmt.Errorf("record %s cannot be encoded: %w", r.name(), err)
 	}
-	if len(b) > MaxLine {
-		return fmt.Errorf("record %T of %d bytes is over the line limit of %d", r, len(b), MaxLine)
+	if b.Len() > MaxLine+1 {
+		return fmt.Errorf("record %s of %d bytes is over the line limit of %d", r.name(), b.Len()-1, MaxLine)
 	}
-	if _, err := w.w.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("record %T cannot be written: %w", r, err)
+	if _, err := w.w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("record %s cannot be written: %w", r.name(), err)
 	}
 	return nil
 }
