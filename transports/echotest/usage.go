@@ -1,0 +1,90 @@
+package echotest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"transportbench/transports/wire"
+)
+
+// checkUsage proves the exit codes of invocations that must not run.
+func (s *session) checkUsage(ctx context.Context) {
+	base := []string{"-role=client", "-addr=127.0.0.1:9"}
+	with := func(args ...string) []string { return append(base[:len(base):len(base)], args...) }
+	cases := []struct {
+		name string
+		args []string
+		exit int
+	}{
+		{"unknown-suite", []string{"-suite=does-not-exist"}, wire.ExitUnsupported},
+		{"unknown-suite-client", with("-suite", "does-not-exist"), wire.ExitUnsupported},
+		{"unknown-flag", with("-no-such-flag=1"), wire.ExitUsage},
+		{"unknown-flag-two-dashes", with("--no-such-flag", "1"), wire.ExitUsage},
+		{"payload-too-small", with("-payload=" + strconv.Itoa(wire.MinPayload-1)), wire.ExitUsage},
+		{"payload-not-a-number", with("-payload=many"), wire.ExitUsage},
+		{"zero-messages", with("-messages=0"), wire.ExitUsage},
+		{"zero-window", with("-window=0"), wire.ExitUsage},
+		{"negative-connections", with("-connections=-1"), wire.ExitUsage},
+		{"unknown-role", []string{"-role=referee", "-addr=127.0.0.1:9"}, wire.ExitUsage},
+		{"missing-address", []string{"-role=client"}, wire.ExitUsage},
+		{"reserved-workload", with("-workload=open"), wire.ExitUnsupported},
+	}
+	for _, c := range cases {
+		s.check(c.name, func() error { return s.refuses(ctx, c.args, c.exit) })
+	}
+	s.check("payload-too-large", func() error { return s.refusesTooMuch(ctx, "-payload", s.describe.Limits.MaxPayload) })
+	s.check("connections-too-many", func() error {
+		return s.refusesTooMuch(ctx, "-suite=concurrent -connections", s.describe.Limits.MaxConnections)
+	})
+	s.check("api-not-offered", func() error {
+		if s.hasAPI(wire.APIBatch) {
+			return &unsupportedError{"the driver offers every api"}
+		}
+		return s.refuses(ctx, with("-api=batch"), wire.ExitUnsupported)
+	})
+	s.check("policy-not-offered", func() error {
+		for _, f := range s.describe.Features {
+			if f == "policy" {
+				return &unsupportedError{"the driver offers a policy"}
+			}
+		}
+		return s.refuses(ctx, with("-policy=default"), wire.ExitUnsupported)
+	})
+}
+
+// refuses starts the driver with args and wants it to end at once with the exit code; its output may hold an error record and nothing else.
+func (s *session) refuses(ctx context.Context, args []string, exits ...int) error {
+	p, err := s.start(ctx, invocation{role: wire.RoleClient, args: args, limit: shortLimit})
+	if err != nil {
+		return err
+	}
+	out := p.wait()
+	ok := false
+	var codes []string
+	for _, e := range exits {
+		ok = ok || out.exit == e && out.signal == "" && !out.killed
+		codes = append(codes, strconv.Itoa(e))
+	}
+	if !ok {
+		return want("exit "+strings.Join(codes, " or "), "%s", out.how())
+	}
+	for _, r := range out.records {
+		switch r.(type) {
+		case wire.Error, wire.Exit:
+		default:
+			return want("no record but an error", "%T", r)
+		}
+	}
+	return nil
+}
+
+// refusesTooMuch asks for one more than a limit of the driver's own description.
+func (s *session) refusesTooMuch(ctx context.Context, flags string, limit int) error {
+	args := append(strings.Fields(flags), strconv.Itoa(limit+1), "-role=client", "-addr=127.0.0.1:9")
+	if err := s.refuses(ctx, args, wire.ExitUsage, wire.ExitUnsupported); err != nil {
+		return fmt.Errorf("%s %d: %w", flags, limit+1, err)
+	}
+	return nil
+}
