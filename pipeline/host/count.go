@@ -38,12 +38,13 @@ func (c Count) plus(d Count) Count {
 	return Known(c.n + d.n)
 }
 
-// times scales a known count, as from KiB to bytes.
+// times scales a known count by a positive factor, as from KiB to bytes; what overflows cannot have been a real count.
 func (c Count) times(factor int64) Count {
-	if !c.known {
-		return c
+	scaled := c.n * factor
+	if !c.known || scaled/factor != c.n {
+		return Count{}
 	}
-	return Known(c.n * factor)
+	return Known(scaled)
 }
 
 // String is the number or "unknown".

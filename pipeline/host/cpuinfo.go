@@ -48,6 +48,9 @@ func readCPU(root fs.FS) CPU {
 	for _, f := range files {
 		c.Mitigations[path.Base(f)] = text(root, f)
 	}
+	if len(files) == 0 {
+		c.Mitigations["all"] = Unknown
+	}
 	return c
 }
 
@@ -102,11 +105,12 @@ func distinct(root fs.FS, pattern string) string {
 	return orUnknown(strings.Join(distinctList(root, pattern), " "))
 }
 
+// distinctList leaves out -1, which is how the kernel says that it does not know a package.
 func distinctList(root fs.FS, pattern string) []string {
 	files, _ := fs.Glob(root, pattern)
 	var values []string
 	for _, f := range files {
-		if v := text(root, f); v != Unknown && !slices.Contains(values, v) {
+		if v := text(root, f); v != Unknown && v != "-1" && !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 	}

@@ -55,7 +55,7 @@ func Capture(root fs.FS, o Options) Environment {
 		Hypervisor:  hypervisor(root), Container: container(root), Cgroup: readCgroup(root), PSI: Unknown,
 		Sysctls: Sysctls(root), Toolchains: map[string]string{}, Binaries: map[string]string{},
 	}
-	if exists(root, "proc/pressure/cpu") {
+	if parsePressure(open(root, "proc/pressure/cpu")).SomeUS.known { // with psi=0 the file is there and cannot be read
 		e.PSI = "available"
 	}
 	if o.WithHostName {
