@@ -3,6 +3,7 @@ package echo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,8 +28,8 @@ type client struct {
 	out       *wire.Writer
 	clock     clock
 
-	mu     sync.Mutex // guards lanes against a close from the deadline
-	lanes  []*lane
+	lanes  []*lane    // complete once connect has returned
+	mu     sync.Mutex // until then it guards the slots against a close from the deadline
 	closed bool
 
 	sparse, loaded []int64 // backing arrays of the lanes' samples
@@ -42,7 +43,7 @@ func (d *driver) measure(cfg wire.Config) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := &client{transport: d.transport, cfg: cfg, out: d.out, clock: newClock()}
+	c := &client{transport: d.transport, cfg: cfg, out: d.out, clock: newClock(), lanes: make([]*lane, cfg.Connections)}
 	done := make(chan error, 1)
 	go func() { done <- c.run(ctx) }()
 	deadline := time.NewTimer(cfg.Deadline)
@@ -82,7 +83,6 @@ func (c *client) run(ctx context.Context) error {
 // connect opens all connections and writes the connected record.
 func (c *client) connect(ctx context.Context) error {
 	began := c.clock.now()
-	c.lanes = make([]*lane, c.cfg.Connections)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(handshakes)
 	for i := range c.lanes {
@@ -135,7 +135,7 @@ func (c *client) allotSamples() {
 
 func (c *client) closeAll() {
 	c.mu.Lock()
-	lanes := c.lanes
+	lanes := slices.Clone(c.lanes)
 	c.closed = true
 	c.mu.Unlock()
 	for _, l := range lanes {

@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -9,9 +8,6 @@ import (
 	"transportbench/transports/echo"
 	"transportbench/transports/wire"
 )
-
-// headerLen is the length of the little-endian length in front of every record.
-const headerLen = 4
 
 // conn frames messages as published: one write per record, one read for the length and one for the body, nothing buffered.
 type conn struct {
@@ -27,13 +23,13 @@ func newConn(c *net.TCPConn, cfg wire.Config) (echo.Conn, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("tcp_nodelay: %w", err)
 	}
-	records := 1
+	most := 1
 	if cfg.API == wire.APIBatch {
-		records = batchSize
+		most = batchSize
 	}
-	base := conn{tcp: c, out: make([]byte, 0, records*(headerLen+cfg.Payload)), segments: -1}
+	base := conn{tcp: c, out: make([]byte, 0, most*(headerLen+cfg.Payload)), segments: -1}
 	if cfg.API == wire.APIBatch {
-		return &batchConn{conn: base, in: make([]byte, records*(headerLen+cfg.Payload))}, nil
+		return &batchConn{conn: base, in: records{buf: make([]byte, cap(base.out))}}, nil
 	}
 	return &base, nil
 }
@@ -42,10 +38,6 @@ func newConn(c *net.TCPConn, cfg wire.Config) (echo.Conn, error) {
 func (c *conn) Send(b []byte) error {
 	_, err := c.tcp.Write(appendRecord(c.out[:0], b))
 	return err
-}
-
-func appendRecord(dst, b []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 }
 
 // Recv reads one record with two reads, unless the kernel has only part of it.
@@ -61,14 +53,6 @@ func (c *conn) Recv(b []byte) (int, error) {
 		return 0, midRecord(err)
 	}
 	return n, nil
-}
-
-func recordLen(head []byte, room int) (int, error) {
-	n := binary.LittleEndian.Uint32(head)
-	if uint64(n) > uint64(room) {
-		return 0, fmt.Errorf("record of %d bytes where at most %d fit: %w", n, room, echo.ErrTooLong)
-	}
-	return int(n), nil
 }
 
 // midRecord keeps an orderly end inside a record from looking like one between records.

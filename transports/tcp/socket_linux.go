@@ -68,9 +68,10 @@ func readSettings(fd int, s *wire.Settings) error {
 
 // minRTO derives the floor of the retransmission timer in us, which no option of the socket reveals when a route sets it. Linux
 // computes RTO = SRTT + max(4 deviations, floor), rounded up to a clock tick (net/ipv4/tcp_input.c, tcp_set_rto); on a fresh
-// connection over loopback the floor is the larger term, so what is left after subtracting the SRTT is the floor plus at most a tick.
+// connection the floor is the larger term, so RTO - SRTT is the floor plus at most a tick, here to the nearest millisecond.
 func minRTO(info *unix.TCPInfo) int64 {
-	return int64(info.Rto) - int64(info.Rtt)
+	const ms = 1000
+	return (int64(info.Rto) - int64(info.Rtt) + ms/2) / ms * ms
 }
 
 // segmentsSent is the number of TCP segments that the socket has sent in its life.

@@ -32,7 +32,7 @@ func (Transport) Describe() wire.Describe {
 		Reliable: true, Encryption: "none", Limits: wire.Limits{MaxPayload: maxPayload, MaxConnections: maxConnections},
 		Facts: []string{
 			"language: Go, the kernel's TCP, TCP_NODELAY",
-			"record: 4-byte little-endian length and body, one write; send: two reads a record; batch: one write per <= 16 ready records, buffered reads",
+			"record: 4-byte little-endian length and body, one write; send: two reads a record; batch: one write for up to 16 ready records, buffered reads",
 			"congestion control and minimum RTO: those of the route, reported of a connected socket",
 		},
 	}
