@@ -175,3 +175,17 @@ func (a *Artifact) checkSeal(root *os.Root, files map[string][]byte) error {
 	}
 	return nil
 }
+
+// ReadManifest reads manifest.json alone.
+func ReadManifest(dir string) (Manifest, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("artifact: %w", err)
+	}
+	defer func() { _ = root.Close() }() // read only
+	b, err := readFile(root, ManifestFile, MaxManifestBytes)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return decodeManifest(b)
+}
