@@ -30,7 +30,7 @@ func ParseCPUList(s string) ([]int, error) {
 			cpus = append(cpus, int(n))
 		}
 		if len(cpus) > maxCPU+1 {
-			return nil, fmt.Errorf("CPU list %q: more than %d CPUs", s[:40], maxCPU+1)
+			return nil, fmt.Errorf("CPU list %.40q: more than %d CPUs", s, maxCPU+1)
 		}
 	}
 	slices.Sort(cpus)
