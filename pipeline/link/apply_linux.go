@@ -46,7 +46,8 @@ func newBackend(name string) (backend, error) {
 }
 
 // Apply configures lo of the current network namespace as the spec says and verifies it. Options.Backend must name one
-// backend, see Choose. The error is an *UnsupportedError when this environment lacks something.
+// backend, see Choose. The whole process lives in the namespace, or Apply, Counters and Close are called from one locked
+// thread that does. The error is an *UnsupportedError when this environment lacks something.
 func Apply(ctx context.Context, spec matrix.LinkSpec, o Options) (*Applied, error) {
 	p, err := newPlan(spec, o)
 	if err != nil {
@@ -120,5 +121,6 @@ func (a *Applied) Counters(ctx context.Context) (Counters, error) {
 	return c.Sub(a.base), err
 }
 
-// Close takes the impairment off lo; MTU, offloads and routes stay until the namespace ends.
+// Close takes the impairment off lo; MTU, offloads and routes stay until the namespace ends. Where the namespace ends with
+// the process, a caller in a hurry may leave Close out: the kernel waits some milliseconds for readers of the rules.
 func (a *Applied) Close() error { return a.backend.close() }

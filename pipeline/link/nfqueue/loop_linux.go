@@ -43,16 +43,21 @@ func (s *Server) loop() {
 	}
 }
 
-// turn serves every queue once and then sleeps until a packet comes or is due.
+// turn sleeps until a packet comes or is due, then serves every queue once.
 func (l *loop) turn() (stop bool, err error) {
+	if _, err := unix.Ppoll(l.fds, l.untilDue(), nil); err != nil && err != unix.EINTR {
+		return false, fmt.Errorf("queues not polled: %w", err)
+	}
 	for i := range l.queues {
-		if err := l.serve(i); err != nil {
+		l.out = l.out[:0]
+		if l.fds[i].Revents != 0 {
+			if err := l.receive(i); err != nil {
+				return false, err
+			}
+		}
+		if err := l.settle(i, l.now()); err != nil {
 			return false, err
 		}
-	}
-	timeout := l.untilDue()
-	if _, err := unix.Ppoll(l.fds, timeout, nil); err != nil && err != unix.EINTR {
-		return false, fmt.Errorf("queues not polled: %w", err)
 	}
 	if l.fds[len(l.fds)-1].Revents == 0 {
 		return false, nil
@@ -60,23 +65,18 @@ func (l *loop) turn() (stop bool, err error) {
 	return true, l.flushAll()
 }
 
-// serve judges what waits in one queue, then releases what is due: drops first, for one batch verdict accepts the rest.
-func (l *loop) serve(i int) error {
-	q := l.queues[i]
-	l.out = l.out[:0]
+// receive judges what waits in one queue; more than a burst stays for the next turn, so that held packets are not late.
+func (l *loop) receive(i int) error {
 	for range burst {
-		kind, body, ok, err := q.read(l.buf[:])
-		if err != nil {
+		kind, body, ok, err := l.queues[i].read(l.buf[:])
+		if err != nil || !ok {
 			return err
-		}
-		if !ok {
-			break
 		}
 		if err := l.take(i, kind, body); err != nil {
 			return err
 		}
 	}
-	return l.settle(i, l.now())
+	return nil
 }
 
 func (l *loop) take(i int, kind uint16, body []byte) error {
@@ -113,7 +113,7 @@ func verdictError(body []byte) error {
 	return fmt.Errorf("queue verdict refused: %w", code)
 }
 
-// settle sends the verdicts collected in out and accepts every packet due at nowNS.
+// settle sends the drops collected in out, and one batch verdict that accepts every packet due at nowNS.
 func (l *loop) settle(i int, nowNS int64) error {
 	q := l.queues[i]
 	last, due := entry{}, false
