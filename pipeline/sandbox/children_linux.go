@@ -93,7 +93,9 @@ func (h *holder) reap(sigchld <-chan os.Signal) {
 			if err != nil || pid == 0 {
 				break
 			}
-			if h.children.forget(pid) {
+			launch := h.children.forget(pid)
+			h.children.sweep() // what outlived its launch holds the driver's pipes open
+			if launch {
 				h.announce(pid, ws)
 			}
 		}
@@ -106,6 +108,22 @@ func (c *children) forget(pid int) bool {
 	was := c.live[pid]
 	delete(c.live, pid)
 	return was
+}
+
+// sweep kills the orphans of drivers that left their process group: children of PID 1 that are no launch. Their own
+// children become orphans in turn and meet the next call.
+func (c *children) sweep() {
+	kids, err := childrenOf(1)
+	if err != nil {
+		return // they end with the namespace
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pid := range kids {
+		if !c.live[pid] {
+			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended
+		}
+	}
 }
 
 func (c *children) pids() []int {

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == parentArg {
 		os.Exit(parentMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == refusedArg {
+		os.Exit(refusedMain(os.Args[2:]))
+	}
 	os.Exit(run(m))
 }
 

@@ -55,7 +55,7 @@ func (e *localEnv) Start(ctx context.Context, spec ProcSpec) (Process, error) {
 	}
 	if err != nil {
 		p.abandon()
-		return nil, fmt.Errorf("%s: %w", spec.Name, err)
+		return nil, err
 	}
 	p.pid = rep.Proc
 	e.adopt(p)

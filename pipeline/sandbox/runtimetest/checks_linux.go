@@ -76,6 +76,18 @@ func (s Suite) two(t *testing.T, env sandbox.Env) {
 	finish(t, server)
 }
 
+// orphan kills a driver whose grandchild left the process group and holds the pipes: the output must end all the same.
+func (s Suite) orphan(t *testing.T, env sandbox.Env) {
+	proc := s.start(t, env, sandbox.ProcSpec{}, "tree", "orphan")
+	awaitReady(t, proc)
+	if err := proc.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if r := finish(t, proc); r.exit.Signal == 0 {
+		t.Errorf("exit record %s: want a signal", r.exit.raw)
+	}
+}
+
 // closeEnds leaves a driver running, with a grandchild outside its process group.
 func (s Suite) closeEnds(t *testing.T, env sandbox.Env) {
 	proc := s.start(t, env, sandbox.ProcSpec{}, "tree", "closed")

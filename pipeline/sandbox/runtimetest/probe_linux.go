@@ -37,6 +37,8 @@ func ProbeMain(args []string) int {
 	case "exit":
 		n, _ := strconv.Atoi(arg)
 		return n
+	case "quiet":
+		time.Sleep(hang)
 	case "deaf":
 		signal.Ignore(unix.SIGTERM)
 		fallthrough
@@ -62,8 +64,9 @@ func print[T line | Facts](v T) int {
 
 // tree leaves a grandchild in a session of its own, out of reach of the driver's process group.
 func tree(token string) int {
-	cmd := exec.Command("/proc/self/exe", ProbeArg, "deaf", token)
+	cmd := exec.Command("/proc/self/exe", ProbeArg, "quiet", token)
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr // it holds the pipes
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -38,7 +38,7 @@ func (s Suite) Run(t *testing.T) {
 		do   func(*testing.T, sandbox.Env)
 	}{
 		{"output", s.output}, {"exit code", s.exitCode}, {"exec failure", s.execFailure}, {"missing driver", s.missing},
-		{"stop", s.stop}, {"stop a deaf driver", s.stopDeaf}, {"kill", s.kill},
+		{"stop", s.stop}, {"stop a deaf driver", s.stopDeaf}, {"kill", s.kill}, {"orphan", s.orphan},
 		{"place", s.place}, {"affinity", s.affinity}, {"threads", s.threads}, {"samples", s.samples},
 		{"two drivers", s.two}, {"close ends drivers", s.closeEnds}, {"counters", s.counters}, {"host", s.host},
 		{"probe", s.probe},
