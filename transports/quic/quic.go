@@ -14,7 +14,7 @@
 // Recv or Send. Close sends CONNECTION_CLOSE with application error 0, which the peer reads as io.EOF; data that was not
 // acknowledged by then is lost. A dead peer ends a connection through the idle timeout.
 //
-// Client sockets are bound to the wildcard address and to port 10,000 + index (plus one from the server's own port on).
+// Client sockets are bound to the wildcard address and to port 20,000 + index (plus one from the server's own port on).
 package quic
 
 import (

@@ -19,9 +19,9 @@ import (
 // wantedBuffer is what quic-go asks for in both directions, in bytes (protocol.DesiredReceiveBufferSize, 7 MiB).
 const wantedBuffer = 7 << 20
 
-// firstSourcePort is below Linux's ephemeral ports (32,768) and below the published server port (19,342), so that neither
+// firstSourcePort is below Linux's ephemeral ports (32,768) and above the published server port (19,342), so that neither
 // takes a port of the scheme.
-const firstSourcePort = 10_000
+const firstSourcePort = 20_000
 
 // gsoSwitch is quic-go's own switch; it is read when a socket is handed over. It has no other, and a driver has no
 // environment of its own, so nothing is overridden by setting it.
