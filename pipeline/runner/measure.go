@@ -72,10 +72,13 @@ func (m *measurement) inside(ctx context.Context) error {
 	if err := m.runClient(ctx); err != nil {
 		return err
 	}
+	if err := m.disturbance(ctx); err != nil {
+		return err
+	}
 	if err := m.stopServer(ctx); err != nil {
 		return err
 	}
-	return m.after(ctx)
+	return m.counters(ctx)
 }
 
 func (m *measurement) before(ctx context.Context) (err error) {
@@ -89,26 +92,28 @@ func (m *measurement) before(ctx context.Context) (err error) {
 	return nil
 }
 
-func (m *measurement) after(ctx context.Context) error {
+// disturbance reads the host while the server still runs, so that its context switches count.
+func (m *measurement) disturbance(ctx context.Context) error {
+	now, err := m.env.Host(ctx)
+	if err != nil {
+		return fmt.Errorf("host capture: %w", err)
+	}
+	var flags []string
+	if m.rec.Host, flags, err = disturbed(m.hostBefore, now); err != nil {
+		return err
+	}
+	m.rec.Flags = append(m.rec.Flags, flags...)
+	return nil
+}
+
+// counters reads the network's totals after both processes are gone.
+func (m *measurement) counters(ctx context.Context) error {
 	now, err := m.env.Counters(ctx)
 	if err != nil {
 		return fmt.Errorf("counters: %w", err)
 	}
 	delta := now.Sub(m.countersBefore)
 	m.rec.Counters = &delta
-	host, err := m.env.Host(ctx)
-	if err != nil {
-		return fmt.Errorf("host capture: %w", err)
-	}
-	if m.s.opt.Disturbance == nil {
-		m.rec.Host = host
-		return nil
-	}
-	var flags []string
-	if m.rec.Host, flags, err = m.s.opt.Disturbance(m.hostBefore, host); err != nil {
-		return fmt.Errorf("host capture: %w", err)
-	}
-	m.rec.Flags = append(m.rec.Flags, flags...)
 	return nil
 }
 

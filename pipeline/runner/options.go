@@ -2,7 +2,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,8 +29,6 @@ type Options struct {
 	Shared   bool   // another bench may run at the same time: every run is flagged
 	Progress Progress
 
-	// Disturbance turns two captures of Env.Host into what is stored with a run, and flags. Nil: the later capture is stored.
-	Disturbance func(before, after json.RawMessage) (json.RawMessage, []string, error)
 	// Network reads the host's own network, which must be the same afterwards. Nil: not compared.
 	Network func() (sandbox.NetState, error)
 }

@@ -118,7 +118,7 @@ func TestEveryMisbehaviourIsRecorded(t *testing.T) {
 		"few samples":    {client(func(p *fakeProc) int { p.begin(); p.samples(4); p.say(p.result()); return 0 }), artifacts.OutcomeFailed, "samples: 4 RTTs, want"},
 		"no RSS":         {client(func(p *fakeProc) int { p.exit.MaxRSSKiB = 0; return honestClient(p) }), artifacts.OutcomeFailed, "client: peak RSS is missing"},
 		"not nice":       {client(func(p *fakeProc) int { p.exit.Nice = 0; return honestClient(p) }), artifacts.OutcomeFailed, "client: nice 0, want 10"},
-		"few files":      {client(func(p *fakeProc) int { p.exit.NoFileSoft = 1024; return honestClient(p) }), artifacts.OutcomeFailed, "client: open files limit 1024, want 16384"},
+		"few files":      {client(func(p *fakeProc) int { p.exit.NoFileSoft = 1024; return honestClient(p) }), artifacts.OutcomeFailed, "client: open files limit 1024, want 16384 at least"},
 		"wrong CPUs":     {client(func(p *fakeProc) int { p.exit.Affinity = []int{0}; return honestClient(p) }), artifacts.OutcomeFailed, "affinity of client"},
 		"reno":           {client(reno), artifacts.OutcomeFailed, `client: congestion control of a connected socket is "reno", want cubic`},
 		"server not up":  {server(func(p *fakeProc) int { <-p.killed; return -1 }), artifacts.OutcomeFailed, "server: not ready within 10s"},
