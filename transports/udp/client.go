@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"transportbench/transports/echo"
 	"transportbench/transports/wire"
 )
 
@@ -105,7 +104,7 @@ func (c *client) connect() error {
 
 // hire gives each worker its share of the connections; the first ones take the remainder.
 func (c *client) hire() error {
-	n := min(echo.Workers(c.cfg), len(c.conns))
+	n := threads(c.cfg)
 	for i := range n {
 		first, last := i*len(c.conns)/n, (i+1)*len(c.conns)/n
 		w, err := newWorker(&c.plan, c.clock, c.cfg.Deadline.Nanoseconds(), &c.stop, c.cfg.GSO, c.conns[first:last])
@@ -120,15 +119,15 @@ func (c *client) hire() error {
 // all runs a phase on every worker and returns when the last has finished. The first failure stops the others.
 func (c *client) all(phase func(*worker) error) error {
 	errs := make([]error, len(c.workers))
-	var threads sync.WaitGroup
+	var running sync.WaitGroup
 	for i, w := range c.workers {
-		threads.Go(func() {
+		running.Go(func() {
 			if errs[i] = phase(w); errs[i] != nil {
 				c.stop.Store(true)
 			}
 		})
 	}
-	threads.Wait()
+	running.Wait()
 	return cause(errs)
 }
 

@@ -59,9 +59,9 @@ func (d *driver) serve(cfg wire.Config) error {
 		return err
 	}
 	failed := make(chan struct{}, len(s.listeners))
-	var threads sync.WaitGroup
+	var running sync.WaitGroup
 	for _, l := range s.listeners {
-		threads.Go(func() {
+		running.Go(func() {
 			if l.err = l.run(); l.err != nil {
 				failed <- struct{}{}
 			}
@@ -69,7 +69,7 @@ func (d *driver) serve(cfg wire.Config) error {
 	}
 	late := d.waitForStop(cfg, failed)
 	s.interrupt()
-	threads.Wait()
+	running.Wait()
 	if err := s.failure(); err != nil {
 		return err
 	}
