@@ -15,7 +15,7 @@ const shortLimit = 10 * time.Second
 // checkDescribe asks the driver who it is; without an answer nothing else can be judged.
 func (s *session) checkDescribe(ctx context.Context) bool {
 	ok := false
-	s.check("describe", func() error {
+	s.check(nameDescribe, func() error {
 		p, err := s.start(ctx, invocation{role: wire.RoleDescribe, args: []string{"describe"}, limit: shortLimit})
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func (s *session) checkFault(ctx context.Context, suite, api, fault string) erro
 		allowed[wire.ExitFailed] = true
 		expected = "client exit 3 or 1"
 	}
-	if !allowed[p.client.exit] || p.client.signal != "" || p.client.killed {
+	if !allowed[p.client.exit] || p.client.signal != "" || p.client.wall > faultDeadline+deadlineGrace {
 		return want(expected+" by the deadline", "%s", p.client.how())
 	}
 	if _, ok := find[wire.Result](p.client.records); ok {

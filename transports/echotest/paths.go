@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"transportbench/transports/echotest/relay"
 	"transportbench/transports/wire"
@@ -75,6 +76,9 @@ func passed(st relay.Stats) string {
 		st.Datagrams, st.Dropped, st.Repeated, st.Held, st.Connections)
 }
 
+// junkDeadline is short because a transport may give up on junk by not answering any more.
+const junkDeadline = 5 * time.Second
+
 // checkJunk mixes random datagrams, from the peer's and from a foreign address, and foreign connections into a run.
 func (s *session) checkJunk(ctx context.Context) {
 	for _, suite := range s.opt.Suites {
@@ -82,7 +86,9 @@ func (s *session) checkJunk(ctx context.Context) {
 			continue
 		}
 		s.check("junk/"+suite, func() error {
-			p, _, err := s.through(ctx, s.config(suite, wire.APISend), relay.Impairment{Seed: s.opt.Seed, JunkPPM: 50_000, JunkConns: 4})
+			cfg := s.config(suite, wire.APISend)
+			cfg.Deadline = junkDeadline
+			p, _, err := s.through(ctx, cfg, relay.Impairment{Seed: s.opt.Seed, JunkPPM: 50_000, JunkConns: 4})
 			if err != nil {
 				return err
 			}

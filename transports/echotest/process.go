@@ -109,6 +109,9 @@ func (p *process) read(stdout io.Reader, role string) {
 		}
 		var line *wire.LineError
 		if err != nil && !errors.As(err, &line) {
+			if errors.Is(err, wire.ErrTotal) {
+				p.kill()
+			}
 			break
 		}
 	}

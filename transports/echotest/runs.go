@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"sync"
 
 	"transportbench/transports/wire"
 )
@@ -22,24 +23,18 @@ func (s *session) checkRun(ctx context.Context, suite, api string) {
 	cfg := s.config(suite, api)
 	cfg.SamplesFile = s.samplesPath()
 	at := suite + "/" + api
-	var p pair
-	var started bool
-	s.check("run/"+at, func() (err error) {
-		if p, err = s.run(ctx, cfg, nil); err != nil {
-			return err
-		}
-		started = true
-		return endedWell(p)
-	})
+	run := sync.OnceValues(func() (pair, error) { return s.run(ctx, cfg, nil) })
 	for _, c := range []struct {
 		name string
 		f    func(pair) error
 	}{
-		{"records", s.recordsOf}, {"result", s.resultOf}, {"littles-law", littlesLaw}, {"clock", clockOf}, {"done", s.doneOf}, {"samples", s.samplesOf},
+		{"run", endedWell}, {"records", s.recordsOf}, {"result", s.resultOf}, {"littles-law", littlesLaw}, {"clock", clockOf}, {"done", s.doneOf},
+		{"samples", s.samplesOf},
 	} {
 		s.check(c.name+"/"+at, func() error {
-			if !started {
-				return fmt.Errorf("there was no run to look at")
+			p, err := run()
+			if err != nil {
+				return err
 			}
 			return c.f(p)
 		})
