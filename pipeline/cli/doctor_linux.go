@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -47,7 +47,7 @@ func newDoctor() *cobra.Command {
 		Example: "  bench doctor\n  bench doctor --json | jq .profiles",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := diagnose(cmd.Context(), driversDir)
+			d, err := diagnose(cmd, driversDir)
 			if err != nil {
 				return err
 			}
@@ -67,14 +67,14 @@ func newDoctor() *cobra.Command {
 	return cmd
 }
 
-func diagnose(ctx context.Context, driversDir string) (*diagnosis, error) {
+func diagnose(cmd *cobra.Command, driversDir string) (*diagnosis, error) {
 	rt, err := localRuntime(driversDir)
 	if err != nil {
 		return nil, err
 	}
 	defer rt.Close()
 	d := &diagnosis{}
-	if d.Probe, err = rt.Probe(ctx); err != nil {
+	if d.Probe, err = rt.Probe(cmd.Context()); err != nil {
 		return nil, fail(ExitEnvironment, err)
 	}
 	m, err := matrix.Builtin("published")
@@ -84,7 +84,7 @@ func diagnose(ctx context.Context, driversDir string) (*diagnosis, error) {
 	for _, p := range m.Profiles {
 		d.Profiles = append(d.Profiles, ability(p, d.Probe))
 	}
-	d.Drivers = driverStates(m, driversDir)
+	d.Drivers = driverStates(cmd, m, driversDir)
 	return d, nil
 }
 
@@ -119,7 +119,7 @@ func (d *diagnosis) impossible() int {
 func (d *diagnosis) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "namespaces\t%s\n", withFix(d.Probe.Namespaces, d.Probe.Fix))
-	fmt.Fprintf(w, "CPUs\t%s; %s\n", sandbox.FormatCPUList(d.Probe.CPUs), placementText(d.Probe.CPUs))
+	fmt.Fprintf(w, "CPUs\t%s; %s\n", sandbox.FormatCPUList(d.Probe.CPUs), placementText())
 	fmt.Fprintf(w, "open files\thard limit %d\n", d.Probe.NoFileHard)
 	for _, c := range d.Probe.Links {
 		fmt.Fprintf(w, "link %s\t%s\n", c.Backend, capabilityText(c))
@@ -173,4 +173,21 @@ func profileNote(backend string) string {
 		return " (reported as unsupported)"
 	}
 	return " (not the reference: netem is; results say so)"
+}
+
+// placementText says whether the published placement fits the CPUs that this process may use.
+func placementText() string {
+	topology, err := sandbox.Topology()
+	if err != nil {
+		return "topology unknown: " + oneLine(err.Error())
+	}
+	server, client, label := sandbox.Place(topology, matrix.PlacementSplit)
+	return fmt.Sprintf("server on %s, client on %s, placement: %s", sandbox.FormatCPUList(server), sandbox.FormatCPUList(client), label)
+}
+
+func (s driverState) text() string {
+	if s.Missing != "" {
+		return "no: " + s.Missing
+	}
+	return "serves " + strings.Join(s.Columns, ", ")
 }

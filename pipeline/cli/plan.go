@@ -30,7 +30,7 @@ func newPlan() *cobra.Command {
 			return p.WriteTSV(cmd.OutOrStdout())
 		},
 	}
-	s.flags(cmd)
+	s.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a run")
 	cmd.Flags().BoolVar(&onlyHash, "hash", false, "print the plan's hash only")
 	return cmd

@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"transportbench/pipeline/matrix"
 )
@@ -20,8 +22,7 @@ type selection struct {
 	drivers []string // NAME=PATH
 }
 
-func (s *selection) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (s *selection) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.matrix, "matrix", "published", "built-in `name` ("+strings.Join(matrix.BuiltinNames(), ", ")+") or a .yaml file")
 	f.StringArrayVar(&s.sel.Only, "only", nil, "`key=v|v,key=v`: keep matching cells; repeat for a union "+
 		"(keys suite, variant, payload, connections, loss in %, delay one way in ms, profile)")
@@ -81,4 +82,50 @@ func loadMatrix(name string) (*matrix.Matrix, error) {
 		return nil, fmt.Errorf("matrix: %w", err)
 	}
 	return matrix.Parse(name, data)
+}
+
+// words is the selection as an artifact stores it, without paths: bound drivers by name, a matrix file by its base name.
+func (s *selection) words() []string {
+	words := []string{"--matrix=" + filepath.Base(s.matrix)}
+	for _, o := range s.sel.Only {
+		words = append(words, "--only="+o)
+	}
+	if len(s.sel.Extras) > 0 {
+		words = append(words, "--extra="+strings.Join(s.sel.Extras, ","))
+	}
+	if s.sel.Repetitions > 0 {
+		words = append(words, fmt.Sprintf("--repetitions=%d", s.sel.Repetitions))
+	}
+	if s.sel.Scale > 0 {
+		words = append(words, "--scale="+strconv.FormatFloat(s.sel.Scale, 'g', -1, 64))
+	}
+	if s.sel.MaxConnections > 0 {
+		words = append(words, fmt.Sprintf("--max-connections=%d", s.sel.MaxConnections))
+	}
+	for _, d := range s.drivers {
+		name, _, _ := strings.Cut(d, "=")
+		words = append(words, "--driver="+name)
+	}
+	return words
+}
+
+// recall fills the selection from the words of an artifact, as far as they name no file: a matrix file and bound drivers have
+// to be given again. given says which flags the user set; those stand.
+func (s *selection) recall(words []string, given func(flag string) bool) error {
+	var stored selection
+	f := pflag.NewFlagSet("artifact", pflag.ContinueOnError)
+	stored.flags(f)
+	if err := f.Parse(words); err != nil {
+		return usage("artifact: its stored selection cannot be read: %w", err)
+	}
+	if !given("matrix") {
+		s.matrix = stored.matrix
+	}
+	for _, name := range []string{"only", "extra", "repetitions", "scale", "max-connections"} {
+		if given(name) {
+			return nil // the user selects anew; the plan hash decides whether it is the same
+		}
+	}
+	s.sel = stored.sel
+	return nil
 }

@@ -25,6 +25,9 @@ func NewPlan(m *Matrix, sel Selection) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Matrix: m.Name, Kind: sel.kind(m), Seed: m.Seed, Deadlines: m.Deadlines, NoFile: m.NoFile}
+	for _, v := range columns {
+		p.columns = append(p.columns, v.Name)
+	}
 	for i, profile := range profiles {
 		if !profile.dropped {
 			p.addProfile(i, profile.Profile, keep.columns(profile.Profile, columns))
@@ -36,7 +39,7 @@ func NewPlan(m *Matrix, sel Selection) (*Plan, error) {
 	if len(p.Runs) > maxRuns {
 		return nil, fmt.Errorf("matrix %s: %d runs, more than %d", m.Name, len(p.Runs), maxRuns)
 	}
-	p.addProbe(m)
+	p.addProbe(m, sel)
 	p.rehash()
 	return p, nil
 }
@@ -61,9 +64,12 @@ func (p *Plan) addProfile(index int, profile Profile, columns []Variant) {
 	}
 }
 
-// addProbe prepares the runs that precede each block. Their ids start with "probe/", which no profile's does.
-func (p *Plan) addProbe(m *Matrix) {
+// addProbe prepares the runs that precede each block, scaled like them. Their ids start with "probe/", which no profile's does.
+func (p *Plan) addProbe(m *Matrix, sel Selection) {
 	for _, step := range m.Probe {
+		if sel.scaled() {
+			step.Profile = step.Profile.scaled(sel.Scale, m.Floors)
+		}
 		v, ok := m.variant(step.Variant)
 		if !ok {
 			continue // Parse refuses such a file

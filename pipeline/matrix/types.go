@@ -82,6 +82,8 @@ type Plan struct {
 	NoFile    int   // descriptors a process needs beside one per connection
 	Probe     []Run // run before each block, in this order; empty: no probe
 	Runs      []Run
+
+	columns []string // every selected column, in the order of tables
 }
 
 // Deadlines bound the parts of a run.

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"transportbench/pipeline/drivers"
+	"transportbench/transports/echotest"
+)
+
+func newConform() *cobra.Command {
+	var all, asJSON bool
+	var dir string
+	var suites []string
+	cmd := &cobra.Command{
+		Use:   "conform DRIVER...",
+		Short: "Check that drivers, in any language, keep the driver contract",
+		Long: "Runs every check of transports/wire/README.md against the given programs, on loopback. Exit code 1 means that a check failed.\n\n" +
+			exitHelp,
+		Example: "  bench conform ./mydriver\n  bench conform --all\n  bench conform --suite single,sparse --json ./mydriver",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := driversFolder(dir)
+			if err != nil {
+				return err
+			}
+			if all {
+				args = append(args, built(cmd, folder)...)
+			}
+			if len(args) == 0 {
+				return usage("conform: name a driver or give --all")
+			}
+			return conform(cmd, args, filepath.Join(folder, drivers.Launch), suites, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "check every built driver")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON report a driver")
+	cmd.Flags().StringVar(&dir, "drivers", "", "look for built drivers in this `folder` only")
+	cmd.Flags().StringSliceVar(&suites, "suite", nil, "only these suites (single, sparse, concurrent, loaded)")
+	return cmd
+}
+
+// built lists the paths of the drivers that are here.
+func built(cmd *cobra.Command, folder string) []string {
+	var paths []string
+	for _, d := range drivers.List(cmd.Context(), folder, nil) {
+		if d.Missing == "" {
+			paths = append(paths, d.Path)
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "skipped: %s\n", d.Missing)
+		}
+	}
+	return paths
+}
+
+func conform(cmd *cobra.Command, paths []string, launch string, suites []string, asJSON bool) error {
+	out, failed := cmd.OutOrStdout(), 0
+	for _, path := range paths {
+		opt := echotest.Options{Driver: path, Launch: launch, Suites: suites}
+		if !asJSON {
+			opt.Progress = func(c echotest.Check) { fmt.Fprintln(out, "  "+checkText(c)) }
+			fmt.Fprintf(out, "%s\n", filepath.Base(path))
+		}
+		rep := echotest.Conform(cmd.Context(), opt)
+		failed += rep.Failed
+		if asJSON {
+			if err := json.NewEncoder(out).Encode(rep); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(out, "%s: %d passed, %d failed, %d unsupported\n", rep.Driver, rep.Passed, rep.Failed, rep.Unsupported)
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return fail(ExitInterrupted, err)
+	}
+	if failed > 0 {
+		return fail(ExitNo, fmt.Errorf("conform: %d checks failed", failed))
+	}
+	return nil
+}
+
+func checkText(c echotest.Check) string {
+	text := fmt.Sprintf("%-11s %s", c.Outcome, c.Name)
+	if c.Reason != "" {
+		text += ": " + oneLine(c.Reason)
+	}
+	if c.Expected != "" || c.Found != "" {
+		text += fmt.Sprintf(" (expected %s, found %s)", oneLine(c.Expected), oneLine(c.Found))
+	}
+	return text
+}

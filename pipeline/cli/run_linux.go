@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transportbench/artifacts"
+	"transportbench/pipeline/matrix"
+	"transportbench/pipeline/runner"
+	"transportbench/pipeline/sandbox"
+)
+
+// runFlags are the flags of `bench run` beside the selection.
+type runFlags struct {
+	selection
+	out, resume  string
+	goOn, retry  bool
+	driversDir   string
+	runtime      string
+	progress     string
+	noWait       bool
+	shared       bool
+	hostLabel    string
+	withHostName bool
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Measure: execute a plan run by run into a new artifact, or resume one",
+		Long: "Every run gets a private network, fresh processes and one line in runs.ndjson. A run that fails is recorded and the rest goes " +
+			"on. Ctrl-C stops within two seconds and loses nothing: --resume goes on.\n\n" + exitHelp,
+		Example: "  bench run --matrix quick\n  bench run --only suite=single,loss=5 --extra udp,tcp-rto30\n" +
+			"  bench run --driver mine=./mydriver --only variant=mine|tcp\n  bench run --resume results/published-20261130T120000Z-1a2b3c4",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.flags(cmd.Flags())
+	fs := cmd.Flags()
+	fs.StringVar(&f.out, "out", "", "new `folder` of the artifact (default results/<matrix>-<UTC>-<revision>)")
+	fs.StringVar(&f.resume, "resume", "", "go on with the artifact in `folder`: runs what has no line yet")
+	fs.BoolVar(&f.goOn, "continue", false, "resume the newest unfinished artifact of the same plan in results/, else begin one")
+	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
+	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
+	fs.StringVar(&f.runtime, "runtime", "local", "where drivers run: local (rootless namespaces)")
+	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
+	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
+	fs.BoolVar(&f.shared, "shared", false, "measure beside another benchmark; every run is marked")
+	fs.StringVar(&f.hostLabel, "host-label", "", "name of this machine in the artifact (default: a short hash)")
+	fs.BoolVar(&f.withHostName, "with-host-name", false, "store the host name")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.remember(cmd); err != nil {
+		return err
+	}
+	plan, err := f.plan()
+	if err != nil {
+		return err
+	}
+	release, shared, err := f.lock(cmd)
+	if err != nil {
+		return err
+	}
+	defer release()
+	opt, err := f.options(cmd, plan)
+	if err != nil {
+		return err
+	}
+	defer opt.Runtime.Close()
+	opt.Shared = shared
+	totals, err := runner.Run(cmd.Context(), opt)
+	if err != nil {
+		return fail(exitOf(err), err)
+	}
+	return f.finish(cmd, totals)
+}
+
+func (f *runFlags) check() error {
+	switch {
+	case f.runtime != "local":
+		return usage("runtime %q: only local is built; containers and virtual machines are not part of this version", f.runtime)
+	case f.retry && f.resume == "":
+		return usage("--retry-failed: needs --resume DIR")
+	case f.resume != "" && (f.out != "" || f.goOn):
+		return usage("--resume: excludes --out and --continue")
+	case f.noWait && f.shared:
+		return usage("--no-wait: excludes --shared")
+	}
+	return nil
+}
+
+// remember takes the selection of the artifact that is resumed.
+func (f *runFlags) remember(cmd *cobra.Command) error {
+	if f.resume == "" {
+		return nil
+	}
+	m, err := artifacts.ReadManifest(f.resume)
+	if err != nil {
+		return fail(ExitUsage, err)
+	}
+	return f.recall(m.Options, cmd.Flags().Changed)
+}
+
+// lock waits for, refuses or shares the machine.
+func (f *runFlags) lock(cmd *cobra.Command) (release func(), shared bool, err error) {
+	mode := sandbox.LockWait
+	switch {
+	case f.noWait:
+		mode = sandbox.LockNoWait
+	case f.shared:
+		mode = sandbox.LockShared
+	}
+	release, shared, err = sandbox.Lock(cmd.Context(), mode, func(owner string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bench: another benchmark runs here (%s)\n", oneLine(owner))
+	})
+	return release, shared, fail(ExitEnvironment, err)
+}
+
+// folder decides which artifact this session writes.
+func (f *runFlags) folder(plan *matrix.Plan) (dir string, resume bool, err error) {
+	switch {
+	case f.resume != "":
+		return f.resume, true, nil
+	case f.out != "":
+		return f.out, false, nil
+	case f.goOn:
+		if dir := unfinished(resultsDir, plan); dir != "" {
+			return dir, true, nil
+		}
+	}
+	if err := os.MkdirAll(resultsDir, 0o755); err != nil {
+		return "", false, fail(ExitEnvironment, fmt.Errorf("results folder: %w; choose another with --out", err))
+	}
+	return filepath.Join(resultsDir, artifactID(plan.Matrix, time.Now())), false, nil
+}
+
+// finish prints the tables of a finished or partial artifact and turns the totals into an exit code.
+func (f *runFlags) finish(cmd *cobra.Command, t runner.Totals) error {
+	out := cmd.OutOrStdout()
+	if f.progress == "json" {
+		out = cmd.ErrOrStderr()
+	}
+	if err := derive(t.Dir, out); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "artifact: %s\n", t.Dir)
+	switch t.ExitCode() {
+	case runner.ExitInterrupted:
+		return fail(ExitInterrupted, fmt.Errorf("interrupted with %d of %d runs to do; go on with: bench run --resume %s",
+			t.NotRun, t.Planned, t.Dir))
+	case runner.ExitPartial:
+		return fail(ExitPartial, fmt.Errorf("%d of %d runs failed, %d did not run; see the reasons above", t.Failed, t.Planned, t.NotRun))
+	}
+	return nil
+}
+
+// exitOf tells a wrong request from an environment that cannot.
+func exitOf(err error) int {
+	switch {
+	case errors.Is(err, runner.ErrDiffers):
+		return ExitUsage
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	}
+	return ExitEnvironment
+}

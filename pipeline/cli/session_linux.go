@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"transportbench/artifacts"
+	"transportbench/pipeline/drivers"
+	"transportbench/pipeline/host"
+	"transportbench/pipeline/link"
+	"transportbench/pipeline/matrix"
+	"transportbench/pipeline/runner"
+	"transportbench/pipeline/sandbox"
+)
+
+// pinsFile is where the expected digests stand, relative to the checkout.
+const pinsFile = "containers/pins.json"
+
+// options gathers what runner.Run needs and decides the link backend of every profile.
+func (f *runFlags) options(cmd *cobra.Command, plan *matrix.Plan) (runner.Options, error) {
+	var opt runner.Options
+	dir, err := driversFolder(f.driversDir)
+	if err != nil {
+		return opt, err
+	}
+	rt, err := sandbox.NewLocal(filepath.Join(dir, drivers.Launch))
+	if err != nil {
+		return opt, fail(ExitEnvironment, err)
+	}
+	opt = runner.Options{Plan: plan, Runtime: rt, RetryFailed: f.retry, Floor: filepath.Join(dir, drivers.Launch)}
+	opt.Network = func() (sandbox.NetState, error) { return sandbox.NetSnapshot(os.DirFS("/")) }
+	if err := f.complete(cmd, &opt, dir); err != nil {
+		rt.Close()
+		return opt, err
+	}
+	return opt, nil
+}
+
+func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string) (err error) {
+	probe, err := opt.Runtime.Probe(cmd.Context())
+	if err != nil {
+		return fail(ExitEnvironment, err)
+	}
+	if probe.Namespaces != "ok" {
+		return fail(ExitEnvironment, fmt.Errorf("namespaces: %s", withFix(probe.Namespaces, probe.Fix)))
+	}
+	opt.NoFile = probe.NoFileHard
+	if err := opt.Plan.ResolveBackends(chooser(probe.Links)); err != nil {
+		return fail(ExitUsage, err)
+	}
+	if opt.Topology, err = sandbox.Topology(); err != nil {
+		return fail(ExitEnvironment, err)
+	}
+	if opt.Drivers, err = f.drivers(cmd.Context(), opt.Plan, dir); err != nil {
+		return err
+	}
+	if opt.Dir, opt.Resume, err = f.folder(opt.Plan); err != nil {
+		return err
+	}
+	if opt.Progress, err = f.show(cmd); err != nil {
+		return err
+	}
+	opt.Manifest, err = f.manifest(cmd.Context(), opt)
+	return err
+}
+
+// chooser answers ResolveBackends from what the probe found; a link that nothing can make becomes an unsupported run.
+func chooser(caps []link.Capability) func(matrix.LinkSpec) (string, error) {
+	return func(spec matrix.LinkSpec) (string, error) {
+		backend, err := link.Choose(spec, caps)
+		var missing *link.UnsupportedError
+		if errors.As(err, &missing) {
+			return matrix.BackendNone, nil
+		}
+		return backend, err
+	}
+}
+
+// drivers looks up every driver that the plan names.
+func (f *runFlags) drivers(ctx context.Context, plan *matrix.Plan, dir string) ([]drivers.Driver, error) {
+	bound, err := f.bound()
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	for _, b := range bound {
+		paths[b.name] = b.path
+	}
+	found := drivers.Find(ctx, dir, paths, plan.Drivers())
+	if pins, err := drivers.ReadPins(pinsFile); err == nil {
+		pins.Mark(found)
+	}
+	return found, nil
+}
+
+func (f *runFlags) show(cmd *cobra.Command) (runner.Progress, error) {
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
+	switch {
+	case f.progress == "json":
+		return runner.NewJSON(cmd.OutOrStdout()), nil
+	case f.progress == "bar" || f.progress == "auto" && terminal:
+		return runner.NewBar(cmd.ErrOrStderr()), nil
+	case f.progress == "plain" || f.progress == "auto":
+		return runner.NewPlain(cmd.ErrOrStderr()), nil
+	}
+	return nil, usage("progress %q: want auto, bar, plain or json", f.progress)
+}
+
+// manifest is what only the caller knows: source, pins and the machine.
+func (f *runFlags) manifest(ctx context.Context, opt *runner.Options) (artifacts.Manifest, error) {
+	v := buildVersion()
+	m := artifacts.Manifest{
+		ID: filepath.Base(opt.Dir), Columns: opt.Plan.Columns(), Options: f.words(),
+		Code: artifacts.Code{Commit: v.Commit, Dirty: v.Dirty, Toolchain: v.Toolchain},
+	}
+	if b, err := os.ReadFile(pinsFile); err == nil {
+		m.Pins.SHA256 = digest(b)
+	}
+	env := host.Capture(os.DirFS("/"), host.Options{
+		Label: f.hostLabel, WithHostName: f.withHostName, Toolchains: map[string]string{"go": v.Toolchain, "gcc": gccVersion(ctx)},
+	})
+	m.HostLabel = env.Label
+	m.HostFingerprint = fingerprint(env)
+	var err error
+	if m.MeasuredOn, err = json.Marshal(env); err != nil {
+		return m, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return m, fail(ExitEnvironment, err)
+	}
+	if m.Bench, err = drivers.Digest(exe); err != nil {
+		return m, fail(ExitEnvironment, err)
+	}
+	m.Launch, err = drivers.Digest(opt.Floor)
+	return m, fail(ExitEnvironment, err)
+}
+
+// fingerprint identifies the machine for resume: its facts without label and host name.
+func fingerprint(env host.Environment) string {
+	env.Label, env.HostName = "", ""
+	return host.Capture(os.DirFS("/"), host.Options{}).Label + "/" + env.Kernel
+}
+
+func gccVersion(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "gcc", "--version").Output()
+	if err != nil {
+		return "" // capture says unknown
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line
+}
