@@ -1,0 +1,291 @@
+package quic
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"transportbench/transports/echo"
+	"transportbench/transports/wire"
+)
+
+// onLoopback starts listeners that echo and returns the configuration that dials them.
+func onLoopback(t testing.TB, tr Transport, cfg wire.Config) (wire.Config, []atomic.Int64) {
+	t.Helper()
+	cfg.Addr = netip.MustParseAddrPort("127.0.0.1:0")
+	listeners, err := tr.Listen(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	counts := make([]atomic.Int64, len(listeners))
+	var wg sync.WaitGroup
+	for i, l := range listeners {
+		wg.Go(func() {
+			for {
+				c, err := l.Accept(ctx)
+				if err != nil {
+					return
+				}
+				counts[i].Add(1)
+				wg.Go(func() {
+					defer c.Close()
+					echoAll(c)
+				})
+			}
+		})
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, l := range listeners {
+			l.Close()
+		}
+		wg.Wait()
+	})
+	cfg.Addr = netip.MustParseAddrPort(listeners[0].Addr())
+	return cfg, counts
+}
+
+func dialled(t testing.TB, tr Transport, cfg wire.Config, index int) echo.Conn {
+	t.Helper()
+	c, err := tr.Dial(t.Context(), cfg, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// roundTrips sends every message and waits for its echo.
+func roundTrips(t testing.TB, c echo.Conn, messages ...[]byte) {
+	t.Helper()
+	buf := make([]byte, maxPayload)
+	for i, m := range messages {
+		if err := c.Send(m); err != nil {
+			t.Fatalf("message %d: %v", i, err)
+		}
+		if n, err := c.Recv(buf); err != nil || !bytes.Equal(buf[:n], m) {
+			t.Fatalf("echo %d of %d B: %d B, %v", i, len(m), n, err)
+		}
+	}
+}
+
+func TestListenersShareThePort(t *testing.T) {
+	tr := Transport{firstPort: 16_000}
+	cfg := wire.Default()
+	cfg.Suite, cfg.Listeners = wire.SuiteConcurrent, 4
+	cfg, counts := onLoopback(t, tr, cfg)
+	for i := range 32 {
+		c := dialled(t, tr, cfg, i)
+		roundTrips(t, c, message(i), message(i+1))
+		if local, want := c.(framed).base().qc.LocalAddr().(*net.UDPAddr).Port, 16_000+i; local != want {
+			t.Errorf("connection %d comes from port %d, want %d", i, local, want)
+		}
+	}
+	used, total := 0, int64(0)
+	for i := range counts {
+		n := counts[i].Load()
+		total += n
+		if n > 0 {
+			used++
+		}
+	}
+	if total != 32 || used < 2 {
+		t.Errorf("%d listeners accepted %d connections, want 32 over several", used, total)
+	}
+}
+
+func TestBigMessages(t *testing.T) {
+	for _, api := range []string{wire.APISend, wire.APIBatch} {
+		tr := Transport{firstPort: 16_100}
+		cfg := wire.Default()
+		cfg.API = api
+		cfg, _ = onLoopback(t, tr, cfg)
+		c := dialled(t, tr, cfg, 0)
+		for _, size := range []int{0, 1, 1400, 4096, maxPayload} {
+			roundTrips(t, c, bytes.Repeat([]byte{byte(size + 1)}, size))
+		}
+		c.Close()
+	}
+}
+
+func TestMessageLongerThanTheBuffer(t *testing.T) {
+	tr := Transport{firstPort: 16_150}
+	cfg, _ := onLoopback(t, tr, wire.Default())
+	c := dialled(t, tr, cfg, 0)
+	if err := c.Send(make([]byte, 2000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Recv(make([]byte, 1999)); !errors.Is(err, echo.ErrTooLong) {
+		t.Errorf("recv: %v, want echo.ErrTooLong", err)
+	}
+}
+
+// TestServerClosesFirst is the other half of the orderly end; exchange sees the client close.
+func TestServerClosesFirst(t *testing.T) {
+	tr := Transport{firstPort: 16_200}
+	cfg := wire.Default()
+	cfg.Addr = netip.MustParseAddrPort("127.0.0.1:0")
+	listeners, err := tr.Listen(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listeners[0].Close()
+	cfg.Addr = netip.MustParseAddrPort(listeners[0].Addr())
+	c := dialled(t, tr, cfg, 0)
+	server, err := listeners[0].Accept(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Close()
+	if _, err := c.Recv(make([]byte, 1)); err != io.EOF {
+		t.Errorf("client saw %v, want io.EOF", err)
+	}
+}
+
+// TestSegmentationIsWhatWasAskedFor counts the system calls that carry UDP_SEGMENT.
+func TestSegmentationIsWhatWasAskedFor(t *testing.T) {
+	for _, gso := range []bool{false, true} {
+		tr := Transport{firstPort: 16_300}
+		cfg := wire.Default()
+		cfg.GSO = gso
+		cfg, _ = onLoopback(t, tr, cfg)
+		c := dialled(t, tr, cfg, 0)
+		roundTrips(t, c, make([]byte, maxPayload), make([]byte, maxPayload))
+		s := c.(framed).base().shared.socket
+		if kernel := kernelSegments(t, s); s.gso != (gso && kernel) {
+			t.Errorf("gso %v: effective %v, kernel can %v", gso, s.gso, kernel)
+		}
+		if used := s.segmented.Load() > 0; used != s.gso {
+			t.Errorf("gso effective %v, but %d of %d calls carried UDP_SEGMENT", s.gso, s.segmented.Load(), s.syscalls.Load())
+		}
+		datagrams, syscalls := c.(echo.Counted).Sent()
+		if datagrams < 2*maxPayload/1400 || !s.gso && datagrams != syscalls || s.gso && datagrams <= syscalls {
+			t.Errorf("gso effective %v: %d datagrams in %d system calls", s.gso, datagrams, syscalls)
+		}
+		c.Close()
+	}
+}
+
+func kernelSegments(t *testing.T, s *socket) bool {
+	t.Helper()
+	_, err := s.option(unix.IPPROTO_UDP, unix.UDP_SEGMENT)
+	return err == nil
+}
+
+func TestSegmentSize(t *testing.T) {
+	cmsg := func(level, typ int, data ...byte) []byte {
+		b := make([]byte, unix.CmsgSpace(len(data)))
+		b[0] = byte(unix.CmsgLen(len(data)))
+		b[8], b[12] = byte(level), byte(typ)
+		copy(b[unix.CmsgLen(0):], data)
+		return b
+	}
+	ecn, segment := cmsg(unix.IPPROTO_IP, unix.IP_TOS, 2), cmsg(unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0x78, 0x05)
+	for _, test := range []struct {
+		name string
+		oob  []byte
+		want int
+	}{
+		{"none", nil, 0}, {"ecn", ecn, 0}, {"segment", segment, 1400}, {"both", append(append([]byte{}, ecn...), segment...), 1400},
+		{"cut", segment[:10], 0}, {"cut data", cmsg(unix.IPPROTO_UDP, unix.UDP_SEGMENT, 1), 0},
+	} {
+		if got := segmentSize(test.oob); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+func TestSettingsAreReadBack(t *testing.T) {
+	for suite, want := range map[string]int{wire.SuiteSingle: 1400, wire.SuiteSparse: 1400, wire.SuiteConcurrent: 1372, wire.SuiteLoaded: 1372} {
+		tr := Transport{firstPort: 16_400}
+		cfg := wire.Default()
+		cfg.Suite, cfg.RcvBuf = suite, 100_000
+		cfg, _ = onLoopback(t, tr, cfg)
+		c := dialled(t, tr, cfg, 0)
+		var s wire.Settings
+		c.Settings(&s)
+		c.Close()
+		if s.MTU != want {
+			t.Errorf("%s: packet size %d, want %d", suite, s.MTU, want)
+		}
+		if s.RcvBufRequested != 100_000 || s.RcvBufGranted != 200_000 {
+			t.Errorf("%s: receive buffer %d, granted %d; want 100000 and the kernel's double", suite, s.RcvBufRequested, s.RcvBufGranted)
+		}
+		if s.SndBufRequested != wantedBuffer || s.SndBufGranted > 2*wantedBuffer || s.SndBufGranted == 0 {
+			t.Errorf("%s: send buffer %d, granted %d", suite, s.SndBufRequested, s.SndBufGranted)
+		}
+	}
+}
+
+// TestBuffersDoNotPassTheLimit compares with a socket that never asked for more than it may: quic-go's FORCE must not show.
+func TestBuffersDoNotPassTheLimit(t *testing.T) {
+	tr := Transport{firstPort: 16_500}
+	cfg, _ := onLoopback(t, tr, wire.Default())
+	c := dialled(t, tr, cfg, 0)
+	var got, want wire.Settings
+	c.Settings(&got)
+	plain, err := net.ListenUDP("udp4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	s := &socket{UDPConn: plain, rcvRequested: wantedBuffer, sndRequested: wantedBuffer}
+	if err := s.settle(); err != nil {
+		t.Fatal(err)
+	}
+	s.settings(&want)
+	if got.RcvBufGranted != want.RcvBufGranted || got.SndBufGranted != want.SndBufGranted {
+		t.Errorf("granted %d and %d, a plain socket gets %d and %d", got.RcvBufGranted, got.SndBufGranted, want.RcvBufGranted, want.SndBufGranted)
+	}
+}
+
+func TestSourcePort(t *testing.T) {
+	for _, test := range []struct{ server, index, want int }{
+		{19_342, 0, 20_000}, {19_342, 8191, 28_191}, {20_005, 4, 20_004}, {20_005, 5, 20_006}, {20_005, 6, 20_007},
+	} {
+		if got := sourcePort(firstSourcePort, test.server, test.index); got != test.want {
+			t.Errorf("server %d, index %d: port %d, want %d", test.server, test.index, got, test.want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	tr := Transport{firstPort: 16_600}
+	for _, mtu := range []int{-1, 1199, 1453} {
+		cfg := wire.Default()
+		cfg.Addr, cfg.MTU = netip.MustParseAddrPort("127.0.0.1:0"), mtu
+		var usage *wire.UsageError
+		if _, err := tr.Listen(t.Context(), cfg); !errors.As(err, &usage) {
+			t.Errorf("listen with mtu %d: %v, want a usage error", mtu, err)
+		}
+		if _, err := tr.Dial(t.Context(), cfg, 0); !errors.As(err, &usage) {
+			t.Errorf("dial with mtu %d: %v, want a usage error", mtu, err)
+		}
+	}
+	cfg, _ := onLoopback(t, tr, wire.Default())
+	taken, err := net.ListenPacket("udp4", fmt.Sprintf("0.0.0.0:%d", tr.firstPort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, err := tr.Dial(t.Context(), cfg, 0); err == nil {
+		t.Error("dial succeeded although its source port is taken")
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	d := Transport{}.Describe()
+	if d.Transport != "quic-go" || !d.Reliable || d.Encryption != "TLS 1.3" || len(d.APIs) != 2 {
+		t.Errorf("describe: %+v", d)
+	}
+}
