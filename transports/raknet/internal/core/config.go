@@ -26,29 +26,29 @@ var (
 
 // Limits of the protocol and of memory. The values are those that the measured library documents.
 const (
-	FlightFrames      = 64
-	SoftBuffer        = 256 << 10 // send admission, in charged bytes
-	HardBuffer        = 64 << 20
-	FrameCharge       = 128 // bytes charged beside the payload of a frame
-	MaxFragments      = 65536
-	MaxMessage        = 64 << 20
-	Channels          = 32
-	reorderWindow     = 65536 // order indexes ahead of the next expected one
-	reliableWindow    = 65536
-	indexSpan         = 2048 // unacknowledged reliable indexes, first to last
-	heldLimit         = 64 << 20
-	splitGroups       = 1024
-	splitStall        = 60 * time.Second
-	readyMessages     = 4096 // unread messages at which frames are refused
-	readyBytes        = 1 << 20
-	maxAckRanges      = 32
-	initialTimeout    = 50 * time.Millisecond
-	minTimeout        = 50 * time.Millisecond
-	maxTimeout        = 12 * time.Second
-	nackDelay         = 20 * time.Millisecond
-	suspectTime       = time.Second
-	handshakeTimeout  = 10 * time.Second
-	maxReorderTolerad = 64 // datagrams
+	FlightFrames   = 64
+	SoftBuffer     = 256 << 10 // send admission, in charged bytes
+	HardBuffer     = 64 << 20
+	FrameCharge    = 128 // bytes charged beside the payload of a frame
+	MaxFragments   = 65536
+	MaxMessage     = 64 << 20
+	Channels       = 32
+	reorderWindow  = 65536 // order indexes ahead of the next expected one
+	reliableWindow = 65536
+	indexSpan      = 2048 // unacknowledged reliable indexes, first to last
+	heldLimit      = 64 << 20
+	splitGroups    = 1024
+	splitStall     = 60 * time.Second
+	readyMessages  = 4096 // unread messages at which frames are refused
+	readyBytes     = 1 << 20
+	maxAckRanges   = 32
+	initialTimeout = 50 * time.Millisecond
+	minTimeout     = 50 * time.Millisecond
+	maxTimeout     = 12 * time.Second
+	nackDelay      = 20 * time.Millisecond
+	suspectTime    = time.Second
+	maxTolerance   = 64  // datagrams that may overtake one
+	maxResends     = 255 // of one frame, even if the peer acknowledges others
 )
 
 // Config holds what sessions of one side share. The zero value of a field means its default.
@@ -56,6 +56,7 @@ type Config struct {
 	Client    bool
 	GUID      int64
 	MaxPack   int           // messages in one datagram; 0: 8
+	Handshake time.Duration // longest time from the first frame to the last message of the handshake; 0: 10 s
 	Timeout   time.Duration // silence that ends a session; 0: 30 s
 	PingEvery time.Duration // silence after which the peer is asked; 0: 5 s
 	Resends   int           // timeouts of one frame before the peer counts as dead; 0: 16, about a minute
@@ -67,6 +68,7 @@ type Config struct {
 // WithDefaults returns c with its zero fields filled in.
 func (c Config) WithDefaults() Config {
 	def(&c.MaxPack, 8)
+	def(&c.Handshake, 10*time.Second)
 	def(&c.Timeout, 30*time.Second)
 	def(&c.PingEvery, 5*time.Second)
 	def(&c.Resends, 16)
@@ -84,24 +86,22 @@ func def[T int | time.Duration](v *T, d T) {
 
 // Policy bounds what one connection may queue and send at once. The zero value is no policy.
 type Policy struct {
-	Frames     int // reliable frames in flight, 1 to 4096
-	Flight     int // bytes of them, encoded
-	Reliable   int // soft budget of reliable bytes queued and unacknowledged
-	Unreliable int // reserve for unreliable bytes
-	Flush      int // encoded bytes that one flush may send
+	InFlightFrames       int // reliable frames sent and unacknowledged, 1 to 4096
+	InFlightBytes        int // of these, headers included
+	ReliableQueueBytes   int // soft budget of reliable bytes queued and unacknowledged
+	UnreliableQueueBytes int // reserve for unreliable bytes
+	FlushBytes           int // encoded bytes that one flush may send
 }
 
 // DefaultPolicy is the published preset.
-func DefaultPolicy() Policy {
-	return Policy{Frames: FlightFrames, Flight: HardBuffer, Reliable: SoftBuffer, Unreliable: 64 << 10, Flush: 256 << 10}
-}
+func DefaultPolicy() Policy { return Policy{FlightFrames, HardBuffer, SoftBuffer, 64 << 10, 256 << 10} }
 
 // Valid says whether p can be used with the MTU.
 func (p Policy) Valid(mtu int) bool {
 	in := func(v, low int) bool { return v >= low && v <= HardBuffer }
 	low := max(2048, mtu)
-	return p.Frames >= 1 && p.Frames <= 4096 && in(p.Flight, low) && in(p.Unreliable, low) && in(p.Flush, low) &&
-		in(p.Reliable, 2048) && p.Reliable+p.Unreliable <= HardBuffer
+	return p.InFlightFrames >= 1 && p.InFlightFrames <= 4096 && in(p.InFlightBytes, low) && in(p.UnreliableQueueBytes, low) &&
+		in(p.FlushBytes, low) && in(p.ReliableQueueBytes, 2048) && p.ReliableQueueBytes+p.UnreliableQueueBytes <= HardBuffer
 }
 
 // Stats counts what happened on one connection.

@@ -50,12 +50,18 @@ type Dial struct {
 	Server   netip.AddrPort
 	Sizes    []int // nominal MTUs to try, falling; the last is tried for ever
 
-	size    int // index into Sizes
-	tries   int
-	nextNS  int64
-	reply   codec.Reply1
-	second  bool // reply 1 has come
+	size   int // index into Sizes
+	tries  int
+	nextNS int64
+	reply  codec.Reply1
+	second bool // reply 1 has come
 }
+
+// Answered says whether reply 1 has come, so that request 2 is due.
+func (d *Dial) Answered() bool { return d.second }
+
+// ServerGUID is the server's identity; zero before Answered.
+func (d *Dial) ServerGUID() int64 { return d.reply.GUID }
 
 // Deadline is when Output has something to send.
 func (d *Dial) Deadline() int64 { return d.nextNS }

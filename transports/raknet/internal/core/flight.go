@@ -147,7 +147,7 @@ func (s *Session) sample(rtt int64) {
 func (s *Session) noteSpurious(f *frame) {
 	s.Stats.Spurious++
 	if f.timeouts == 0 {
-		s.tolerance = min(max(s.tolerance*2, 3), maxReorderTolerad)
+		s.tolerance = min(max(s.tolerance*2, 3), maxTolerance)
 	}
 }
 
@@ -204,6 +204,7 @@ func (s *Session) afterAcks(now int64, newest uint32) {
 		return
 	}
 	for f := s.flight.head; f != nil; f = f.next {
+		f.timeouts = min(f.timeouts, 1)
 		if f.timeouts > 0 && f.sentNS+f.timeoutNS > now+s.rtoNS {
 			f.timeoutNS = now + s.rtoNS - f.sentNS
 			s.retryNS = min(s.retryNS, now+s.rtoNS)
@@ -244,7 +245,7 @@ func (s *Session) expire(now int64) {
 		following := f.next
 		if due := f.sentNS + f.timeoutNS; due > now {
 			next = min(next, due)
-		} else if f.timeouts++; int(f.timeouts) > s.cfg.Resends {
+		} else if f.timeouts++; int(f.timeouts) > s.cfg.Resends || f.resends > maxResends {
 			s.end(ErrDead)
 			return
 		} else {

@@ -13,7 +13,7 @@ type frame struct {
 	timeoutNS  int64 // from sentNS to the retransmission
 	charge     int32 // bytes counted against the send buffer
 	resends    uint16
-	timeouts   uint16
+	timeouts   uint16 // since the peer last acknowledged anything
 	reliable   bool
 	fragment   bool // of a split message
 	later      bool // a fragment after the first

@@ -41,8 +41,8 @@ func (s *Session) flush(now int64, o *Outbox) {
 // flightFrames counts reliable frames that were sent and are neither acknowledged nor to be sent again.
 func (s *Session) roomInFlight() bool {
 	limit, bytes := FlightFrames, HardBuffer
-	if s.policy.Frames != 0 {
-		limit, bytes = s.policy.Frames, s.policy.Flight
+	if s.policy.InFlightFrames != 0 {
+		limit, bytes = s.policy.InFlightFrames, s.policy.InFlightBytes
 	}
 	f := s.fresh.head
 	return s.flight.n+s.retries.n < limit && s.flightBytes+f.size() <= max(bytes, f.size()) &&
@@ -75,8 +75,8 @@ func (s *Session) transmitFresh(now int64, o *Outbox) {
 // packable is how many of the next frames share a datagram.
 func (s *Session) packable() int {
 	limit := FlightFrames
-	if s.policy.Frames != 0 {
-		limit = s.policy.Frames
+	if s.policy.InFlightFrames != 0 {
+		limit = s.policy.InFlightFrames
 	}
 	limit = min(s.cfg.MaxPack, limit-s.flight.n-s.retries.n)
 	n, size := 0, codec.DatagramHeader

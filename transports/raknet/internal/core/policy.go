@@ -12,23 +12,23 @@ func (s *Session) Policy() Policy { return s.policy }
 // for unreliable data that reliable data cannot take.
 func (s *Session) policyAdmits(mode codec.Reliability, need int) bool {
 	if mode < codec.Reliable {
-		return s.loose+need <= s.policy.Unreliable
+		return s.loose+need <= s.policy.UnreliableQueueBytes
 	}
-	return s.buffered+need <= s.policy.Reliable || s.buffered == 0 && need <= HardBuffer-s.policy.Unreliable
+	return s.buffered+need <= s.policy.ReliableQueueBytes || s.buffered == 0 && need <= HardBuffer-s.policy.UnreliableQueueBytes
 }
 
 // scheduled says whether the flush has to share its budget between lanes. With the published preset and reliable data only it
 // never has to, and the original flush is used.
 func (s *Session) scheduled() bool {
-	return s.policy.Frames != 0 &&
-		(s.policy != DefaultPolicy() || s.unreliable.n > 0 || FlightFrames*s.mtu > s.policy.Flush)
+	return s.policy.InFlightFrames != 0 &&
+		(s.policy != DefaultPolicy() || s.unreliable.n > 0 || FlightFrames*s.mtu > s.policy.FlushBytes)
 }
 
 const lanes = 3
 
 // scheduledFlush serves unreliable frames, retransmissions and new frames in rotation, four MTU a turn, within the flush budget.
 func (s *Session) scheduledFlush(now int64, o *Outbox) {
-	budget := s.policy.Flush
+	budget := s.policy.FlushBytes
 	for idle := 0; idle < lanes; {
 		spent := s.serve(s.lane, min(4*s.mtu, budget), now, o)
 		s.lane = (s.lane + 1) % lanes

@@ -156,20 +156,8 @@ func (s *Session) Pop() ([]byte, bool) {
 	return b, true
 }
 
-// Peek returns the size in bytes of the message that Pop would return.
-func (s *Session) Peek() (int, bool) {
-	if s.ready.n == 0 {
-		return 0, false
-	}
-	return len(s.ready.buf[s.ready.head]), true
-}
-
-// DropUnread frees the messages that nobody will read.
-func (s *Session) DropUnread() {
-	for b, ok := s.Pop(); ok; b, ok = s.Pop() {
-		s.pool.Put(b)
-	}
-}
+// Peek returns the message that Pop would return; there must be one.
+func (s *Session) Peek() []byte { return s.ready.buf[s.ready.head] }
 
 // ring is a queue of messages.
 type ring struct {

@@ -90,11 +90,16 @@ func (s *Session) charge(n int) int {
 // Admits says whether m fits into the send buffer now.
 func (s *Session) Admits(m *Message) bool {
 	need := s.charge(len(m.Body))
-	if s.policy.Frames != 0 {
+	if s.policy.InFlightFrames != 0 {
 		return s.policyAdmits(m.Mode, need)
 	}
 	used := s.buffered + s.loose
 	return used+need <= max(SoftBuffer, need)
+}
+
+// HasRoom says that waiting senders should try again: a single frame would be admitted.
+func (s *Session) HasRoom() bool {
+	return s.Admits(&Message{Mode: codec.Reliable}) || s.policy.InFlightFrames != 0 && s.Admits(&Message{})
 }
 
 // Send queues m; Output sends it. It returns ErrWouldBlock when the buffer is full and the session's error once it has ended.

@@ -156,7 +156,7 @@ func (s *Session) Deadline() int64 {
 	case closed:
 		return Never
 	case waiting:
-		return min(s.startNS+int64(handshakeTimeout), s.retryNS, s.nackNS())
+		return min(s.startNS+int64(s.cfg.Handshake), s.retryNS, s.nackNS())
 	case closing:
 		return min(s.closeNS, s.retryNS)
 	}
@@ -175,7 +175,7 @@ func (s *Session) Tick(now int64) {
 	}
 	switch s.phase {
 	case waiting:
-		if now >= s.startNS+int64(handshakeTimeout) {
+		if now >= s.startNS+int64(s.cfg.Handshake) {
 			s.end(ErrTimeout)
 		}
 	case closing:

@@ -1,0 +1,175 @@
+//go:build linux
+
+package raknet
+
+import (
+	"runtime"
+	"time"
+)
+
+// tick is how long the background goroutine leaves the sockets to callers that have just polled.
+const tick = 2 * time.Millisecond
+
+// poll reads what has arrived and handles it. If nothing has, it does what is due and waits, at most until the given time.
+// mu is held on entry and on return, but not while waiting.
+func (sh *shard) poll(until int64) {
+	sh.polling = true
+	sh.polls++
+	fd := sh.fd
+	if fd >= 0 {
+		sh.pollOne(fd, until)
+	} else {
+		sh.pollMany(until)
+	}
+	sh.polling = false
+	sh.blockedUntil = 0
+	sh.closeLate()
+}
+
+// pollOne polls a single socket.
+func (sh *shard) pollOne(fd int, until int64) {
+	sh.mu.Unlock()
+	n := sh.rx.Receive(fd)
+	if n == 0 {
+		runtime.Gosched() // callers that were just woken first: a thread that sleeps in the kernel keeps them waiting
+		n = sh.rx.Receive(fd)
+	}
+	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
+		n = sh.rx.Receive(fd)
+	}
+	sh.mu.Lock()
+	if n == 0 {
+		ns := sh.sleepTime(until)
+		if ns == 0 {
+			return
+		}
+		sh.mu.Unlock()
+		sh.wait.Wait(fd, ns)
+		n = sh.rx.Receive(fd)
+		sh.mu.Lock()
+		sh.blockedUntil = 0
+	}
+	if n > 0 && fd == sh.fd {
+		sh.input(n)
+		sh.runTimers(sh.clock())
+	}
+}
+
+func (sh *shard) spinEnd() int64 {
+	if sh.spin == 0 {
+		return 0
+	}
+	return sh.clock() + int64(sh.spin)
+}
+
+// sleepTime runs the timers and returns how long the poller may sleep in ns; negative means for ever.
+func (sh *shard) sleepTime(until int64) int64 {
+	now := sh.clock()
+	next := min(sh.runTimers(now), until)
+	if sh.done || len(sh.closing) > 0 || next <= now {
+		return 0
+	}
+	sh.blockedUntil = next
+	if next == never {
+		return -1
+	}
+	return next - now
+}
+
+// pollMany polls a client's sockets, those that have something.
+func (sh *shard) pollMany(until int64) {
+	sh.mu.Unlock()
+	n := sh.wait.Ready()
+	if n == 0 {
+		runtime.Gosched()
+		n = sh.wait.Ready()
+	}
+	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
+		n = sh.wait.Ready()
+	}
+	sh.mu.Lock()
+	if n == 0 {
+		ns := sh.sleepTime(until)
+		if ns == 0 {
+			return
+		}
+		sh.mu.Unlock()
+		sh.wait.Wait(-1, ns)
+		n = sh.wait.Ready()
+		sh.mu.Lock()
+		sh.blockedUntil = 0
+	}
+	for i := range n {
+		slot := sh.wait.Event(i)
+		if slot < 0 || sh.conns[slot] == nil {
+			continue
+		}
+		if got := sh.rx.Receive(sh.conns[slot].fd); got > 0 {
+			sh.inputClient(sh.conns[slot], got)
+		}
+	}
+	if n > 0 {
+		sh.runTimers(sh.clock())
+	}
+}
+
+// input handles the n datagrams in rx.
+func (sh *shard) input(n int) {
+	if sh.server != nil {
+		sh.inputServer(n)
+		return
+	}
+	if sh.only != nil {
+		sh.inputClient(sh.only, n)
+	}
+}
+
+// run is the background goroutine of a shard: it polls while no caller does. It ends when the shard is closed.
+func (sh *shard) run() {
+	defer close(sh.stopped)
+	seen := uint64(0)
+	sh.mu.Lock()
+	for !sh.done {
+		switch {
+		case sh.polling && sh.polls == seen: // a caller sleeps in its poll and will for a while
+			sh.resting = true
+			sh.mu.Unlock()
+			<-sh.rouse
+			sh.mu.Lock()
+		case sh.polling, sh.lastLeave != 0 && sh.clock()-sh.lastLeave < int64(tick):
+			seen = sh.polls
+			sh.mu.Unlock()
+			time.Sleep(tick)
+			sh.mu.Lock()
+		default:
+			sh.poll(never)
+			if w := sh.parked.head; w != nil && !sh.done {
+				sh.unpark(w)
+				sh.lastLeave = sh.clock()
+			}
+		}
+	}
+	for sh.polling { // a caller, who has been kicked
+		sh.mu.Unlock()
+		runtime.Gosched()
+		sh.mu.Lock()
+	}
+	sh.shutdown()
+	sh.mu.Unlock()
+}
+
+// stop ends the shard and waits for its goroutine.
+func (sh *shard) stop() {
+	sh.mu.Lock()
+	sh.done = true
+	sh.kick()
+	if sh.resting {
+		sh.resting = false
+		sh.rouse <- struct{}{}
+	}
+	started := sh.background
+	sh.mu.Unlock()
+	if started {
+		<-sh.stopped
+	}
+}
