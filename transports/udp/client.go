@@ -17,6 +17,7 @@ import (
 // client is one run of the client role.
 type client struct {
 	cfg     wire.Config
+	first   uint16 // source port of connection 0
 	out     *wire.Writer
 	clock   clock
 	plan    plan
@@ -27,7 +28,7 @@ type client struct {
 
 // measure plays the client.
 func (d *driver) measure(cfg wire.Config) error {
-	c := &client{cfg: cfg, out: d.out, clock: newClock()}
+	c := &client{cfg: cfg, first: d.firstPort, out: d.out, clock: newClock()}
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (c *client) run() error {
 func (c *client) connect() error {
 	began := c.clock.now()
 	for i := range c.cfg.Connections {
-		fd, err := dial(c.cfg.Addr, i, requested(c.cfg))
+		fd, err := dial(c.cfg.Addr, c.first, i, requested(c.cfg))
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 
 func TestBursts(t *testing.T) {
 	many := func(c *wire.Config) {
-		c.Connections, c.Messages, c.Window, c.Listeners, c.Warmup = 24, 100, 16, 4, 0
+		c.Connections, c.Messages, c.Window, c.Listeners, c.Warmup = 12, 60, 4, 4, 0
 	}
 	for _, c := range []struct {
 		name   string

@@ -15,8 +15,10 @@ import (
 	"transportbench/transports/wire"
 )
 
-// loopback is this package's own address, so that its fixed source ports meet no other package's.
-var loopback = netip.MustParseAddr("127.73.1.1")
+// loopback and firstPort keep tests that run at the same time apart: of other packages by the port, of this one by the process.
+var loopback = netip.AddrFrom4([4]byte{127, 73, byte(os.Getpid() >> 8), byte(os.Getpid())})
+
+const firstPort = 12_000
 
 // records holds the last record of each type and the lines in order.
 type records struct {
@@ -108,7 +110,7 @@ func runClient(t *testing.T, cfg wire.Config, to netip.AddrPort) (int, records) 
 	t.Helper()
 	cfg.Role, cfg.Addr = wire.RoleClient, to
 	var out bytes.Buffer
-	d := driver{stdin: bytes.NewReader(nil), out: wire.NewWriter(&out), stderr: t.Output(), stop: make(chan os.Signal)}
+	d := driver{stdin: bytes.NewReader(nil), out: wire.NewWriter(&out), stderr: t.Output(), stop: make(chan os.Signal), firstPort: firstPort}
 	code := d.main(cfg.Args())
 	return code, parse(t, out.Bytes())
 }

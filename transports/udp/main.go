@@ -21,16 +21,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(stop)
-	d := driver{stdin: stdin, out: wire.NewWriter(stdout), stderr: stderr, stop: stop}
+	d := driver{stdin: stdin, out: wire.NewWriter(stdout), stderr: stderr, stop: stop, firstPort: firstSourcePort}
 	return d.main(args)
 }
 
-// driver is one invocation with everything it may touch; tests replace the signals.
+// driver is one invocation with everything it may touch; tests replace the signals and the source ports.
 type driver struct {
-	stdin  io.Reader
-	out    *wire.Writer
-	stderr io.Writer
-	stop   <-chan os.Signal
+	stdin     io.Reader
+	out       *wire.Writer
+	stderr    io.Writer
+	stop      <-chan os.Signal
+	firstPort uint16
 }
 
 func (d *driver) main(args []string) int {
@@ -56,21 +57,29 @@ func (d *driver) invoke(args []string) error {
 	if err := offered(cfg); err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(threads(cfg) + 1)
+	runtime.GOMAXPROCS(processors(cfg))
 	if cfg.Role == wire.RoleServer {
 		return d.serve(cfg)
 	}
 	return d.measure(cfg)
 }
 
-// threads is how many threads carry datagrams. The scheduler gets one processor more: while one is idle it leaves a thread that
-// waits in the kernel its own, and the thread goes on at once when it wakes. Without it, measured on one CPU, the scheduler's
-// monitor takes the processor away in every wait, which costs a sparse round a fifth of its time.
+// threads is how many threads carry datagrams.
 func threads(cfg wire.Config) int {
 	if cfg.Role == wire.RoleServer {
 		return cfg.Listeners
 	}
 	return min(echo.Workers(cfg), cfg.Connections)
+}
+
+// processors is GOMAXPROCS: -workers where it is given, else one more than threads. While one processor is idle the scheduler
+// leaves a thread that waits in the kernel its own, and the thread goes on at once when it wakes. Without a spare one, measured on
+// one CPU, the scheduler's monitor takes the processor away in every wait, which costs a sparse round a fifth of its time.
+func processors(cfg wire.Config) int {
+	if cfg.Workers > 0 {
+		return cfg.Workers
+	}
+	return threads(cfg) + 1
 }
 
 func (d *driver) hello(cfg wire.Config) error {

@@ -24,21 +24,26 @@ type receiver struct {
 	iovs  [batch]unix.Iovec
 	peers [batch]peer
 	slab  []byte
-	size  int // bytes of the slab for each datagram
+	size  int  // bytes of the slab for each datagram
+	named bool // whether senders are wanted
+	last  int  // datagrams of the last receive that had any
 	calls int64
 }
 
 // newReceiver takes datagrams of up to largest bytes. One byte more is kept, so that a longer one is noticed.
-func newReceiver(largest int) *receiver {
+// With named, peers holds who sent each; a connected socket knows that without asking.
+func newReceiver(largest int, named bool) *receiver {
 	size := (largest + 1 + 63) &^ 63
-	r := &receiver{slab: make([]byte, batch*size), size: size}
+	r := &receiver{slab: make([]byte, batch*size), size: size, named: named}
 	for i := range r.hdrs {
 		r.iovs[i].Base = &r.slab[i*size]
 		r.iovs[i].SetLen(size)
 		h := &r.hdrs[i].hdr
-		h.Name = &r.peers[i][0]
 		h.Iov = &r.iovs[i]
 		h.SetIovlen(1)
+		if named {
+			h.Name = &r.peers[i][0]
+		}
 	}
 	return r
 }
@@ -47,24 +52,49 @@ func newReceiver(largest int) *receiver {
 func (r *receiver) datagram(i int) []byte { return r.slab[i*r.size:][:r.hdrs[i].n] }
 
 // receive returns how many datagrams are there. What is ready is taken by a raw call, which the scheduler does not notice; only
-// when nothing is there does wait make a call that may block, until a datagram, the socket's timeout or a shutdown.
+// when nothing is there does wait make a call that may block, until a datagram, the socket's timeout or a shutdown. That call asks
+// for no more than came last time: where one datagram travels at a time, neither a vain call before nor a vain look after it
+// delays the round.
 func (r *receiver) receive(fd int, wait bool) (int, error) {
-	for i := range r.hdrs {
-		r.hdrs[i].hdr.Namelen = uint32(len(r.peers[i]))
+	n, errno := 0, unix.EAGAIN
+	if !wait || r.last > 1 {
+		n, errno = r.ready(fd)
 	}
-	r.calls++
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.hdrs[0])), batch, unix.MSG_DONTWAIT, 0, 0)
 	if errno == unix.EAGAIN && wait {
-		r.calls++
-		n, _, errno = unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.hdrs[0])), batch, unix.MSG_WAITFORONE, 0, 0)
+		n, errno = r.block(fd)
 	}
 	switch errno {
 	case 0:
-		return int(n), nil
+		r.last = n
+		return n, nil
 	case unix.EAGAIN, unix.EINTR:
 		return 0, nil
 	case unix.ECONNREFUSED:
 		return 0, fmt.Errorf("server is not listening: %w", errno)
 	}
 	return 0, fmt.Errorf("recvmmsg: %w", errno)
+}
+
+func (r *receiver) ready(fd int) (int, unix.Errno) {
+	r.rearm(batch)
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.hdrs[0])), batch, unix.MSG_DONTWAIT, 0, 0)
+	return int(n), errno
+}
+
+func (r *receiver) block(fd int) (int, unix.Errno) {
+	most := max(1, r.last)
+	r.rearm(most)
+	n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.hdrs[0])), uintptr(most), unix.MSG_WAITFORONE, 0, 0)
+	return int(n), errno
+}
+
+// rearm undoes what the kernel has written into the headers, and counts the call that follows.
+func (r *receiver) rearm(n int) {
+	r.calls++
+	if !r.named {
+		return
+	}
+	for i := range n {
+		r.hdrs[i].hdr.Namelen = uint32(len(r.peers[i]))
+	}
 }

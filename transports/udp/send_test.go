@@ -25,7 +25,7 @@ func newEnds(t *testing.T) ends {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := dial(at, 8000, want)
+	from, err := dial(at, firstPort, 0, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func newEnds(t *testing.T) ends {
 // drain reads everything that is there.
 func (e ends) drain(t *testing.T) [][]byte {
 	t.Helper()
-	rx, all := newReceiver(8192), [][]byte{}
+	rx, all := newReceiver(8192, false), [][]byte{}
 	for {
 		n, err := rx.receive(e.to, false)
 		if err != nil {
@@ -158,7 +158,7 @@ func TestPeersKeepTheirDatagrams(t *testing.T) {
 	if _, err := unix.Write(a.from, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	rx := newReceiver(100)
+	rx := newReceiver(100, true)
 	if n, err := rx.receive(a.to, false); n != 1 || err != nil {
 		t.Fatalf("%d datagrams, %v", n, err)
 	}
@@ -182,7 +182,7 @@ func TestPeersKeepTheirDatagrams(t *testing.T) {
 }
 
 func TestTruncationIsSeen(t *testing.T) {
-	e, rx := newEnds(t), newReceiver(100)
+	e, rx := newEnds(t), newReceiver(100, false)
 	if _, err := unix.Write(e.from, make([]byte, 500)); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestTruncationIsSeen(t *testing.T) {
 }
 
 func TestNoAllocationPerMessage(t *testing.T) {
-	e, s, rx := newEnds(t), &sender{gso: true}, newReceiver(800)
+	e, s, rx := newEnds(t), &sender{gso: true}, newReceiver(800, false)
 	d := make([]byte, 800)
 	allocs := testing.AllocsPerRun(100, func() {
 		for range batch {

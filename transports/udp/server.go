@@ -92,7 +92,7 @@ func (s *server) listen() (netip.AddrPort, error) {
 			return at, err
 		}
 		s.listeners = append(s.listeners, &listener{
-			fd: fd, rx: newReceiver(s.shape.largest()), tx: &sender{gso: s.cfg.GSO},
+			fd: fd, rx: newReceiver(s.shape.largest(), true), tx: &sender{gso: s.cfg.GSO},
 			fault: newFault(s.cfg, s.shape, spent), stop: &s.stopping, peers: map[peer]struct{}{},
 		})
 		if at, err = localAddr(fd); err != nil {

@@ -22,9 +22,9 @@ const (
 )
 
 // sourcePort is the fixed port of connection index, so that every run meets the same hashing; it steps over the server's.
-func sourcePort(server uint16, index int) uint16 {
-	port := uint16(firstSourcePort + index)
-	if server >= firstSourcePort && port >= server {
+func sourcePort(first, server uint16, index int) uint16 {
+	port := first + uint16(index)
+	if server >= first && port >= server {
 		port++
 	}
 	return port
@@ -89,9 +89,9 @@ func prepare(fd int, at netip.AddrPort, want buffers, share bool) error {
 	return nil
 }
 
-// dial opens connection index to a server. On loopback it comes from the server's own address, so runs on different addresses
+// dial opens connection index, the first of which has the source port first, to a server. On loopback it comes from the server's own address, so runs on different addresses
 // of 127.0.0.0/8 do not compete for the fixed ports. A receive without data returns after the time in which an echo is lost.
-func dial(to netip.AddrPort, index int, want buffers) (int, error) {
+func dial(to netip.AddrPort, first uint16, index int, want buffers) (int, error) {
 	from := netip.IPv4Unspecified()
 	if to.Addr().Is6() && !to.Addr().Is4In6() {
 		from = netip.IPv6Unspecified()
@@ -99,7 +99,7 @@ func dial(to netip.AddrPort, index int, want buffers) (int, error) {
 	if to.Addr().IsLoopback() {
 		from = to.Addr()
 	}
-	fd, err := openSocket(netip.AddrPortFrom(from, sourcePort(to.Port(), index)), want, false)
+	fd, err := openSocket(netip.AddrPortFrom(from, sourcePort(first, to.Port(), index)), want, false)
 	if err != nil {
 		return -1, fmt.Errorf("connection %d: %w", index, err)
 	}

@@ -43,7 +43,7 @@ type worker struct {
 
 func newWorker(p *plan, clock clock, deadlineNS int64, stop *atomic.Bool, gso bool, conns []*conn) (*worker, error) {
 	w := &worker{plan: p, conns: conns, clock: clock, deadlineNS: deadlineNS, stop: stop, epoll: -1}
-	w.rx, w.tx = newReceiver(p.shape.largest()), &sender{gso: gso}
+	w.rx, w.tx = newReceiver(p.shape.largest(), false), &sender{gso: gso}
 	slab := make([]byte, batch/p.shape.fragments*p.shape.payload)
 	for i := range batch / p.shape.fragments {
 		w.messages[i] = slab[i*p.shape.payload:][:p.shape.payload]
