@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"errors"
 	"fmt"
 
 	"transportbench/transports/wire"
@@ -64,29 +65,40 @@ func (l *lane) window() error {
 	return nil
 }
 
-// windowBatch does the same with the batch calls: as many new messages in one call as echoes were verified from one call.
+// windowBatch does the same with the batch calls: as many new messages in one call as echoes were verified from one call. The new
+// messages are the verified ones with new numbers, since every other byte of them is what it must be.
 func (l *lane) windowBatch() error {
 	sent := 0
 	stamp := func() { l.stampSend(sent); sent++ }
-	if err := l.sendBatch(min(batchSize, l.cfg.Window, l.cfg.Messages), stamp); err != nil {
+	if err := l.firstBatch(min(batchSize, l.cfg.Window, l.cfg.Messages), stamp); err != nil {
 		return err
 	}
-	for l.burst < l.cfg.Messages {
-		copy(l.view, l.room)
-		n, err := l.batch.RecvBatch(l.view)
-		if err != nil {
-			return l.broken("receive batch", l.next, err)
+	err := l.rooms.receive(l.batch, func(msgs [][]byte) (bool, error) {
+		if err := l.verifyBatch(msgs); err != nil {
+			return false, err
 		}
-		if err := l.verifyBatch(l.view[:n]); err != nil {
-			return err
-		}
-		if fresh := min(n, l.cfg.Messages-sent); fresh > 0 {
-			if err := l.sendBatch(fresh, stamp); err != nil {
-				return err
+		if fresh := min(len(msgs), l.cfg.Messages-sent); fresh > 0 {
+			if err := l.sendBatch(msgs[:fresh], stamp); err != nil {
+				return false, err
 			}
 		}
+		return l.burst == l.cfg.Messages, nil
+	})
+	var receive *receiveError
+	if errors.As(err, &receive) {
+		return l.broken("receive batch", l.next, receive.err)
 	}
-	return nil
+	return err
+}
+
+func (l *lane) firstBatch(n int, stamp func()) error {
+	r := l.rooms.get()
+	defer l.rooms.put(r)
+	msgs := r.whole[:n]
+	for _, b := range msgs {
+		wire.BuildPayload(b, l.index, 0)
+	}
+	return l.sendBatch(msgs, stamp)
 }
 
 func (l *lane) verifyBatch(msgs [][]byte) error {
@@ -143,7 +155,7 @@ func (l *lane) sendThrough(g *gate) error {
 		}
 		var err error
 		if l.batch != nil {
-			err = l.sendBatch(n, func() { l.sentNS += l.clock.now() })
+			err = l.sendBatch(l.out[:n], func() { l.sentNS += l.clock.now() })
 		} else {
 			l.sentNS += l.clock.now()
 			err = l.send()

@@ -27,6 +27,7 @@ type client struct {
 	cfg       wire.Config
 	out       *wire.Writer
 	clock     clock
+	rooms     *roomPool
 
 	lanes  []*lane    // complete once connect has returned
 	mu     sync.Mutex // until then it guards the slots against a close from the deadline
@@ -43,7 +44,10 @@ func (d *driver) measure(cfg wire.Config) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := &client{transport: d.transport, cfg: cfg, out: d.out, clock: newClock(), lanes: make([]*lane, cfg.Connections)}
+	c := &client{
+		transport: d.transport, cfg: cfg, out: d.out, clock: newClock(), rooms: newRoomPool(cfg.Payload),
+		lanes: make([]*lane, cfg.Connections),
+	}
 	done := make(chan error, 1)
 	go func() { done <- c.run(ctx) }()
 	deadline := time.NewTimer(cfg.Deadline)
@@ -106,7 +110,7 @@ func (c *client) dial(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("connection %d to %s: %w", i, c.cfg.Addr, err)
 	}
-	l, err := newLane(&c.cfg, c.clock, i, conn)
+	l, err := newLane(&c.cfg, c.clock, i, conn, c.rooms)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || c.closed {

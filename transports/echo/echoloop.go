@@ -30,7 +30,7 @@ func (s *server) echoAll(conn Conn) (int64, error) {
 		if !ok {
 			return 0, &wire.UnsupportedError{What: "api batch on this connection"}
 		}
-		return echoBatches(b, s.cfg.Payload)
+		return echoBatches(b, s.rooms)
 	}
 	return echoEach(conn, s.cfg.Payload)
 }
@@ -50,17 +50,13 @@ func echoEach(conn Conn, payload int) (sent int64, err error) {
 }
 
 // echoBatches receives up to batchSize ready messages and sends them back in one call.
-func echoBatches(conn BatchConn, payload int) (sent int64, err error) {
-	room, bufs := slab(batchSize, payload), make([][]byte, batchSize)
-	for {
-		copy(bufs, room)
-		n, err := conn.RecvBatch(bufs)
-		if err != nil {
-			return sent, err
+func echoBatches(conn BatchConn, rooms *roomPool) (sent int64, err error) {
+	err = rooms.receive(conn, func(msgs [][]byte) (bool, error) {
+		if err := conn.SendBatch(msgs); err != nil {
+			return false, err
 		}
-		if err := conn.SendBatch(bufs[:n]); err != nil {
-			return sent, err
-		}
-		sent += int64(n)
-	}
+		sent += int64(len(msgs))
+		return false, nil
+	})
+	return sent, err
 }

@@ -8,9 +8,6 @@ import (
 	"transportbench/transports/wire"
 )
 
-// batchSize is how many ready messages one call of the batch API takes at most (published: 16).
-const batchSize = 16
-
 // lane is one connection of the client with its place in the numbering. Between two barriers it belongs to one goroutine (in the
 // single suites: one for sending and one for receiving, which share no field that either writes).
 type lane struct {
@@ -19,15 +16,14 @@ type lane struct {
 	index uint64
 	conn  Conn
 	batch BatchConn // nil unless -api batch
+	rooms *roomPool // where concurrent batches are received; nil unless -api batch
 	shut  atomic.Bool
 
-	next uint64   // receiver: number of the echo that must come next
-	in   []byte   // receiver
-	view [][]byte // receiver: what RecvBatch is given, rewound from room before each call; nil without -api batch
-	room [][]byte
+	next uint64 // receiver: number of the echo that must come next
+	in   []byte // receiver
 
 	sent uint64   // sender: number of the next message
-	out  [][]byte // sender: numbered payloads, one, or batchSize of them with -api batch
+	out  [][]byte // sender: payloads to be numbered, one, or batchSize of them in the single suites with -api batch
 
 	sparse   []int64 // RTTs of the recorded rounds, in order
 	loaded   []int64 // RTTs of the burst in order; nil outside the loaded suite
@@ -38,7 +34,7 @@ type lane struct {
 	burst    int     // verified echoes of the burst
 }
 
-func newLane(cfg *wire.Config, clk clock, index int, conn Conn) (*lane, error) {
+func newLane(cfg *wire.Config, clk clock, index int, conn Conn, rooms *roomPool) (*lane, error) {
 	l := &lane{cfg: cfg, clock: clk, index: uint64(index), conn: conn}
 	buffers := 1
 	if cfg.API == wire.APIBatch {
@@ -46,9 +42,9 @@ func newLane(cfg *wire.Config, clk clock, index int, conn Conn) (*lane, error) {
 		if !ok {
 			return nil, &wire.UnsupportedError{What: "api batch on this connection"}
 		}
-		l.batch, buffers = b, batchSize
-		if !oneConnection(cfg.Suite) {
-			l.room, l.view = slab(batchSize, cfg.Payload), make([][]byte, batchSize)
+		l.batch, l.rooms = b, rooms
+		if oneConnection(cfg.Suite) {
+			buffers = batchSize
 		}
 	}
 	l.out = slab(buffers, cfg.Payload)
@@ -57,16 +53,6 @@ func newLane(cfg *wire.Config, clk clock, index int, conn Conn) (*lane, error) {
 	}
 	l.in = make([]byte, cfg.Payload)
 	return l, nil
-}
-
-// slab returns n buffers of size bytes in one allocation; each has exactly its own capacity.
-func slab(n, size int) [][]byte {
-	all := make([]byte, n*size)
-	out := make([][]byte, n)
-	for i := range out {
-		out[i] = all[i*size : (i+1)*size : (i+1)*size]
-	}
-	return out
 }
 
 // close ends the connection; it may be called from any goroutine and unblocks a Recv or Send in progress. Only the first call does
@@ -140,7 +126,7 @@ func (l *lane) rounds() error {
 func (l *lane) round() error {
 	var err error
 	if l.batch != nil && oneConnection(l.cfg.Suite) {
-		err = l.sendBatch(1, nil)
+		err = l.sendBatch(l.out[:1], nil)
 	} else {
 		err = l.send()
 	}
@@ -152,17 +138,19 @@ func (l *lane) round() error {
 
 func oneConnection(suite string) bool { return suite == wire.SuiteSingle || suite == wire.SuiteSparse }
 
-// sendBatch sends the next n <= batchSize messages in one call. stamp, if any, is told of each as it is built.
-func (l *lane) sendBatch(n int, stamp func()) error {
-	for _, b := range l.out[:n] {
+// sendBatch sends the next messages in one call, in buffers that hold payloads of this connection already. stamp, if any, is told of
+// each as it is built.
+func (l *lane) sendBatch(msgs [][]byte, stamp func()) error {
+	first := l.sent
+	for _, b := range msgs {
 		if stamp != nil {
 			stamp()
 		}
 		wire.NumberPayload(b, l.sent)
 		l.sent++
 	}
-	if err := l.batch.SendBatch(l.out[:n]); err != nil {
-		return l.broken("send batch", l.sent-uint64(n), err)
+	if err := l.batch.SendBatch(msgs); err != nil {
+		return l.broken("send batch", first, err)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type pipeNet struct {
 	delay   time.Duration // per received message, so that virtual time moves
 	desc    wire.Describe
 
+	waits    bool // connections implement Waiter
 	dial     func(ctx context.Context, index int) error
 	stuck    chan struct{} // not nil: Recv and Close of the client's side hang until it is closed
 	stuckSrv chan struct{} // the same for the server's side
@@ -51,12 +52,20 @@ func (p *pipeNet) Dial(ctx context.Context, _ wire.Config, index int) (Conn, err
 		}
 	}
 	up, down := newQueue(), newQueue()
+	server := p.wrap(&pipeConn{in: up, out: down, delay: p.delay, stuck: p.stuckSrv})
 	select {
-	case p.backlog <- &pipeConn{in: up, out: down, delay: p.delay, stuck: p.stuckSrv}:
-		return &pipeConn{in: down, out: up, delay: p.delay, stuck: p.stuck}, nil
+	case p.backlog <- server:
+		return p.wrap(&pipeConn{in: down, out: up, delay: p.delay, stuck: p.stuck}), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+func (p *pipeNet) wrap(c *pipeConn) Conn {
+	if p.waits {
+		return &waitingConn{pipeConn: c}
+	}
+	return c
 }
 
 type pipeListener struct {
@@ -155,6 +164,50 @@ func (c *pipeConn) RecvBatch(bufs [][]byte) (int, error) {
 	n, err := c.Recv(bufs[0])
 	if err != nil {
 		return 0, err
+	}
+	bufs[0] = bufs[0][:n]
+	for i := 1; i < len(bufs); i++ {
+		select {
+		case m := <-c.in.msgs:
+			bufs[i] = bufs[i][:copy(bufs[i], m)]
+		default:
+			return i, nil
+		}
+	}
+	return len(bufs), nil
+}
+
+// waitingConn is a pipeConn that can wait: it keeps one message back.
+type waitingConn struct {
+	*pipeConn
+	held []byte
+}
+
+func (c *waitingConn) Wait() error {
+	if c.held != nil {
+		return nil
+	}
+	b := make([]byte, 8192)
+	n, err := c.pipeConn.Recv(b)
+	if err == nil {
+		c.held = b[:n]
+	}
+	return err
+}
+
+func (c *waitingConn) Recv(b []byte) (int, error) {
+	if err := c.Wait(); err != nil {
+		return 0, err
+	}
+	m := c.held
+	c.held = nil
+	return fit(b, m)
+}
+
+func (c *waitingConn) RecvBatch(bufs [][]byte) (int, error) {
+	n, err := c.Recv(bufs[0])
+	if err != nil || len(bufs) == 1 {
+		return min(1, n), err
 	}
 	bufs[0] = bufs[0][:n]
 	for i := 1; i < len(bufs); i++ {

@@ -23,6 +23,7 @@ type server struct {
 	cfg       wire.Config
 	log       *logger
 	fault     *fault
+	rooms     *roomPool
 
 	wg     sync.WaitGroup
 	mu     sync.Mutex // guards what follows
@@ -38,7 +39,10 @@ func (d *driver) serve(cfg wire.Config) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s := &server{transport: d.transport, cfg: cfg, log: &logger{w: d.stderr}, fault: newFault(cfg), open: map[Conn]struct{}{}}
+	s := &server{
+		transport: d.transport, cfg: cfg, log: &logger{w: d.stderr}, fault: newFault(cfg), rooms: newRoomPool(cfg.Payload),
+		open: map[Conn]struct{}{},
+	}
 	listeners, err := s.listen(ctx)
 	if err != nil {
 		return err

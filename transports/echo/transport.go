@@ -44,6 +44,13 @@ type BatchConn interface {
 	RecvBatch(bufs [][]byte) (int, error)
 }
 
+// Waiter is a BatchConn that can wait without a place to put messages. With it the workload lends its receive buffers to the
+// connections that have something to receive, instead of 16 payloads to each of a thousand.
+type Waiter interface {
+	// Wait blocks until RecvBatch would return a message, or an error, at once.
+	Wait() error
+}
+
 // Counted is a Conn that knows what it sent.
 type Counted interface {
 	// Sent returns datagrams and system calls of this side so far; negative means unknown.

@@ -37,11 +37,17 @@ var shapes = []shape{
 
 func TestWorkload(t *testing.T) {
 	for _, s := range shapes {
-		for _, api := range []string{wire.APISend, wire.APIBatch} {
+		for _, api := range []string{wire.APISend, wire.APIBatch, "batch-with-waiter"} {
 			t.Run(fmt.Sprintf("%s-%dc-%dm-%s", s.suite, s.connections, s.messages, api), func(t *testing.T) {
+				waits := api == "batch-with-waiter"
+				if waits {
+					api = wire.APIBatch
+				}
 				file := filepath.Join(t.TempDir(), "rtt")
 				synctest.Test(t, func(t *testing.T) {
-					server, client := pair(newPipeNet(), s.args()+" -api "+api, "", "-samples-file "+file)
+					n := newPipeNet()
+					n.waits = waits
+					server, client := pair(n, s.args()+" -api "+api, "", "-samples-file "+file)
 					if server.code != 0 || client.code != 0 {
 						t.Fatalf("exit %d and %d: %s%s", server.code, client.code, server.log, client.log)
 					}

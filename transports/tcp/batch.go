@@ -13,7 +13,10 @@ type batchConn struct {
 	in records
 }
 
-var _ echo.BatchConn = (*batchConn)(nil)
+var _ interface {
+	echo.BatchConn
+	echo.Waiter
+} = (*batchConn)(nil)
 
 // SendBatch writes all messages as records with one call per batchSize of them.
 func (c *batchConn) SendBatch(msgs [][]byte) error {
@@ -31,17 +34,23 @@ func (c *batchConn) SendBatch(msgs [][]byte) error {
 	return nil
 }
 
-// Recv hands out the next record, reading only when none is buffered whole.
-func (c *batchConn) Recv(b []byte) (int, error) {
-	for {
-		n, ok, err := c.in.next(b)
-		if ok || err != nil {
-			return n, err
-		}
+// Wait reads until a whole record is buffered, or one that will never fit.
+func (c *batchConn) Wait() error {
+	for !c.in.ready() {
 		if err := c.in.fill(c.tcp); err != nil {
-			return 0, err
+			return err
 		}
 	}
+	return nil
+}
+
+// Recv hands out the next record, reading only when none is buffered whole.
+func (c *batchConn) Recv(b []byte) (int, error) {
+	if err := c.Wait(); err != nil {
+		return 0, err
+	}
+	n, _, err := c.in.next(b)
+	return n, err
 }
 
 // RecvBatch blocks for the first record and adds those already in the buffer.

@@ -29,7 +29,7 @@ func newConn(c *net.TCPConn, cfg wire.Config) (echo.Conn, error) {
 	}
 	base := conn{tcp: c, out: make([]byte, 0, most*(headerLen+cfg.Payload)), segments: -1}
 	if cfg.API == wire.APIBatch {
-		return &batchConn{conn: base, in: records{buf: make([]byte, cap(base.out))}}, nil
+		return &batchConn{conn: base, in: records{most: cfg.Payload, buf: make([]byte, cap(base.out))}}, nil
 	}
 	return &base, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // serve runs a server until the returned function is called, which gives its exit code and its done record.
-func serve(t *testing.T, args string) (addr string, stop func() (int, wire.Done)) {
+func serve(t testing.TB, args string) (addr string, stop func() (int, wire.Done)) {
 	t.Helper()
 	stdin, end := io.Pipe()
 	stdout, out := io.Pipe()
@@ -70,5 +70,24 @@ func TestDriverOverLoopback(t *testing.T) {
 				t.Errorf("%s: segments %v, calls %v", args, res.Datagrams, res.Syscalls)
 			}
 		}
+	}
+}
+
+// BenchmarkEcho is one verified echo per connection through the whole engine, both sides in one process.
+func BenchmarkEcho(b *testing.B) {
+	for suite, connections := range map[string]int64{"single": 1, "concurrent -connections 16 -listeners 4 -window 16": 16} {
+		b.Run(strings.Fields(suite)[0], func(b *testing.B) {
+			args := "-workers 2 -suite " + suite
+			addr, stop := serve(b, args)
+			b.SetBytes(800 * connections)
+			b.ReportAllocs()
+			b.ResetTimer()
+			var out strings.Builder
+			if code := echo.Main(Transport{}, strings.Fields(fmt.Sprintf("-role client -addr %s %s -messages %d", addr, args, b.N)), nil, &out, b.Output()); code != 0 {
+				b.Errorf("exit %d: %s", code, out.String())
+			}
+			b.StopTimer()
+			stop()
+		})
 	}
 }

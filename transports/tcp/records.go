@@ -27,8 +27,19 @@ func recordLen(head []byte, room int) (int, error) {
 
 // records splits a byte stream, read in large pieces, into records.
 type records struct {
-	buf  []byte
-	r, w int // buf[r:w] is received but not yet handed out
+	most int    // longest body, in bytes
+	buf  []byte // at least one record of that length
+	r, w int    // buf[r:w] is received but not yet handed out
+}
+
+// ready says whether next has something to report: a whole record, or one that is too long.
+func (s *records) ready() bool {
+	have := s.buf[s.r:s.w]
+	if len(have) < headerLen {
+		return false
+	}
+	n, err := recordLen(have, s.most)
+	return err != nil || len(have) >= headerLen+n
 }
 
 // next copies the next whole record into b; ok is false when more bytes are needed. A record that does not fit stays where it is.
@@ -37,7 +48,7 @@ func (s *records) next(b []byte) (n int, ok bool, err error) {
 	if len(have) < headerLen {
 		return 0, false, nil
 	}
-	n, err = recordLen(have, min(len(b), len(s.buf)-headerLen))
+	n, err = recordLen(have, min(len(b), s.most))
 	if err != nil || len(have) < headerLen+n {
 		return 0, false, err
 	}

@@ -28,7 +28,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // split returns all records that s finds in the stream, none longer than 64 bytes.
 func split(from io.Reader, size int) (all [][]byte, err error) {
-	s := records{buf: make([]byte, size)}
+	s := records{most: 64, buf: make([]byte, size)}
 	b := make([]byte, 64)
 	for {
 		n, ok, err := s.next(b)
