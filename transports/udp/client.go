@@ -17,7 +17,7 @@ import (
 // client is one run of the client role.
 type client struct {
 	cfg     wire.Config
-	first   uint16 // source port of connection 0
+	env     environment
 	out     *wire.Writer
 	clock   clock
 	plan    plan
@@ -28,7 +28,7 @@ type client struct {
 
 // measure plays the client.
 func (d *driver) measure(cfg wire.Config) error {
-	c := &client{cfg: cfg, first: d.firstPort, out: d.out, clock: newClock()}
+	c := &client{cfg: cfg, env: d.env, out: d.out, clock: newClock()}
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *client) prepare() (err error) {
 	rounds := c.cfg.Warmup + c.cfg.Samples
 	c.plan = plan{
 		window: c.cfg.Window, warmup: uint64(c.cfg.Warmup), rounds: uint64(rounds), total: uint64(rounds + c.cfg.Messages),
-		loaded: c.cfg.Suite == wire.SuiteLoaded,
+		loaded: c.cfg.Suite == wire.SuiteLoaded, lostNS: c.env.lostNS,
 	}
 	c.plan.shape, err = newShape(c.cfg.Payload, c.cfg.MTU)
 	return err
@@ -87,7 +87,7 @@ func (c *client) run() error {
 func (c *client) connect() error {
 	began := c.clock.now()
 	for i := range c.cfg.Connections {
-		fd, err := dial(c.cfg.Addr, c.first, i, requested(c.cfg))
+		fd, err := dial(c.cfg.Addr, c.env.firstPort, i, requested(c.cfg), c.plan.lostNS)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ type plan struct {
 	warmup uint64 // sequential rounds that are not recorded
 	rounds uint64 // all sequential rounds: warmup and samples
 	total  uint64 // all messages
+	lostNS int64  // lostAfterNS but in tests
 	loaded bool   // keep the RTT of every burst message
 }
 
@@ -86,8 +87,8 @@ func (c *conn) record(p *plan, msg uint64, nowNS, rttNS int64) {
 }
 
 // expire gives up what was sent too long ago.
-func (c *conn) expire(nowNS int64) {
-	for c.flight.n > 0 && nowNS-c.flight.at(0).sentNS >= lostAfterNS {
+func (c *conn) expire(nowNS, lostNS int64) {
+	for c.flight.n > 0 && nowNS-c.flight.at(0).sentNS >= lostNS {
 		c.flight.remove(0)
 		c.lost++
 	}

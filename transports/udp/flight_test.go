@@ -108,7 +108,7 @@ func TestMessageIsCompleteWithItsLastFragment(t *testing.T) {
 	if c.verified != 0 || c.stray != 2 {
 		t.Fatalf("verified %d stray %d, want 0 2", c.verified, c.stray)
 	}
-	c.expire(lostAfterNS)
+	c.expire(lostAfterNS, lostAfterNS)
 	if c.lost != 1 || c.flight.n != 1 {
 		t.Fatalf("lost %d in flight %d, want 1 1: message 1 was sent 1 ns later", c.lost, c.flight.n)
 	}

@@ -21,17 +21,23 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(stop)
-	d := driver{stdin: stdin, out: wire.NewWriter(stdout), stderr: stderr, stop: stop, firstPort: firstSourcePort}
+	d := driver{stdin: stdin, out: wire.NewWriter(stdout), stderr: stderr, stop: stop, env: environment{firstSourcePort, lostAfterNS}}
 	return d.main(args)
 }
 
-// driver is one invocation with everything it may touch; tests replace the signals and the source ports.
+// driver is one invocation with everything it may touch; tests replace the signals and the environment.
 type driver struct {
-	stdin     io.Reader
-	out       *wire.Writer
-	stderr    io.Writer
-	stop      <-chan os.Signal
-	firstPort uint16
+	stdin  io.Reader
+	out    *wire.Writer
+	stderr io.Writer
+	stop   <-chan os.Signal
+	env    environment
+}
+
+// environment is what only tests change, because they share the machine with others.
+type environment struct {
+	firstPort uint16 // source port of connection 0
+	lostNS    int64  // an echo unseen for so long is lost
 }
 
 func (d *driver) main(args []string) int {

@@ -186,7 +186,7 @@ func TestInterrupt(t *testing.T) {
 	})
 	cfg := config(wire.SuiteSingle, func(c *wire.Config) { c.Samples = 1 << 30 >> 10 })
 	cfg.Role, cfg.Addr = wire.RoleClient, to
-	d := driver{out: wire.NewWriter(t.Output()), stderr: t.Output(), stop: stop, firstPort: firstPort}
+	d := driver{out: wire.NewWriter(t.Output()), stderr: t.Output(), stop: stop, env: patient}
 	if err := d.measure(cfg); !errors.Is(err, wire.ErrInterrupted) {
 		t.Errorf("error %v", err)
 	}

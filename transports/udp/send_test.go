@@ -25,7 +25,7 @@ func newEnds(t *testing.T) ends {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := dial(at, firstPort, 0, want)
+	from, err := dial(at, patient.firstPort, 0, want, lostAfterNS)
 	if err != nil {
 		t.Fatal(err)
 	}

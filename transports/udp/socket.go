@@ -91,7 +91,7 @@ func prepare(fd int, at netip.AddrPort, want buffers, share bool) error {
 
 // dial opens connection index, the first of which has the source port first, to a server. On loopback it comes from the server's own address, so runs on different addresses
 // of 127.0.0.0/8 do not compete for the fixed ports. A receive without data returns after the time in which an echo is lost.
-func dial(to netip.AddrPort, first uint16, index int, want buffers) (int, error) {
+func dial(to netip.AddrPort, first uint16, index int, want buffers, lostNS int64) (int, error) {
 	from := netip.IPv4Unspecified()
 	if to.Addr().Is6() && !to.Addr().Is4In6() {
 		from = netip.IPv6Unspecified()
@@ -103,7 +103,7 @@ func dial(to netip.AddrPort, first uint16, index int, want buffers) (int, error)
 	if err != nil {
 		return -1, fmt.Errorf("connection %d: %w", index, err)
 	}
-	lost := unix.NsecToTimeval(lostAfterNS)
+	lost := unix.NsecToTimeval(lostNS)
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &lost); err != nil {
 		_ = unix.Close(fd) // the first error is the one to tell
 		return -1, fmt.Errorf("connection %d: receive timeout: %w", index, err)

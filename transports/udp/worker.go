@@ -177,7 +177,7 @@ func (w *worker) expire(c *conn, nowNS int64) error {
 	if nowNS >= w.deadlineNS {
 		return errDeadline
 	}
-	c.expire(nowNS)
+	c.expire(nowNS, w.plan.lostNS)
 	return w.refill(c)
 }
 
