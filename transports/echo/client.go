@@ -74,6 +74,11 @@ func (d *driver) measure(cfg wire.Config) error {
 func (c *client) run(ctx context.Context) error {
 	defer c.closeAll()
 	defer context.AfterFunc(ctx, c.closeAll)()
+	file, err := wire.CreateSamples(c.cfg.SamplesFile) // first: a path that cannot be written must not cost a run
+	if err != nil {
+		return err
+	}
+	defer file.Discard() // unless complete
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
@@ -81,7 +86,7 @@ func (c *client) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.report(start)
+	return c.report(start, file)
 }
 
 // connect opens all connections and writes the connected record.

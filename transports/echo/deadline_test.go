@@ -102,6 +102,7 @@ func TestAtMostEightHandshakes(t *testing.T) {
 	})
 }
 
+// The path is tried before anything is measured.
 func TestSamplesFileIsNotOverwritten(t *testing.T) {
 	file := t.TempDir() + "/rtt"
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
@@ -112,8 +113,23 @@ func TestSamplesFileIsNotOverwritten(t *testing.T) {
 		if e := client.failure(t, wire.RoleClient); client.code != wire.ExitFailed || !strings.Contains(e.Message, "file exists") {
 			t.Errorf("exit %d, %+v", client.code, e)
 		}
+		if _, ok := client.records(t, wire.RoleClient)[wire.TypeConnected]; ok {
+			t.Error("connected before the path was tried")
+		}
 	})
-	if b, _ := os.ReadFile(file); string(b) != "precious" {
-		t.Errorf("file now holds %q", b)
+	if b, err := os.ReadFile(file); string(b) != "precious" {
+		t.Errorf("file now holds %q, %v", b, err)
+	}
+}
+
+func TestSamplesFileOfAFailedRunIsRemoved(t *testing.T) {
+	file := t.TempDir() + "/rtt"
+	synctest.Test(t, func(t *testing.T) {
+		if _, client := pair(newPipeNet(), "-samples 3 -messages 9", "-fault flip", "-samples-file "+file); client.code != wire.ExitVerification {
+			t.Errorf("exit %d", client.code)
+		}
+	})
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"transportbench/transports/wire"
 )
 
-// report writes the samples file and the result record. start is the time of the barrier's release.
-func (c *client) report(start int64) error {
+// report completes the samples file, if any, and writes the result record. start is the time of the barrier's release.
+func (c *client) report(start int64, file *wire.SamplesFile) error {
 	res := c.result(start)
 	kind, samples := wire.SamplesSparse, c.sparse
 	if c.loaded != nil {
 		kind, samples = wire.SamplesLoaded, c.loaded
 	}
-	if c.cfg.SamplesFile != "" {
-		if err := wire.WriteSamples(c.cfg.SamplesFile, kind, len(c.lanes), samples); err != nil {
+	if file != nil {
+		if err := file.Write(kind, len(c.lanes), samples); err != nil {
 			return err
 		}
 	}
