@@ -40,7 +40,11 @@ type Record struct {
 
 	Started    time.Time        `json:"started"`
 	WallNS     int64            `json:"wall_ns"`
-	OverheadNS map[string]int64 `json:"overhead_ns,omitempty"` // by phase: namespace, server_start, connect, exit, journal
+	OverheadNS map[string]int64 `json:"overhead_ns,omitempty"` // by phase; connect is part of the measurement and only shown
+
+	// OutsideBurstNS is the burst by bench's own clock, from the arrival of the start record to that of the result. It includes
+	// what the client does in between, such as writing its samples file; a record that is read late makes it shorter.
+	OutsideBurstNS int64 `json:"outside_burst_ns,omitempty"`
 
 	Server Side `json:"server"`
 	Client Side `json:"client"`

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"transportbench/transports/wire"
 )
@@ -73,7 +74,7 @@ func Find(ctx context.Context, dir string, bound map[string]string, names []stri
 	return found
 }
 
-// inspect fills what a driver's file says.
+// inspect fills what a driver's file says. Missing goes into artifacts, so it names no folder of this machine.
 func inspect(ctx context.Context, d Driver) Driver {
 	abs, err := filepath.Abs(d.Path)
 	if err == nil {
@@ -81,14 +82,15 @@ func inspect(ctx context.Context, d Driver) Driver {
 		d.SHA256, err = Digest(abs)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		d.Missing = fmt.Sprintf("driver %s not built: %s does not exist; %s", d.Name, d.Path, fix(d))
+		d.Missing = fmt.Sprintf("driver %s not built: no such file; %s", d.Name, fix(d))
 		return d
 	}
 	if err == nil {
 		d.Describe, err = Describe(ctx, d.Path)
 	}
 	if err != nil {
-		d.Missing = fmt.Sprintf("driver %s: %v; %s", d.Name, err, fix(d))
+		text := strings.ReplaceAll(err.Error(), filepath.Dir(d.Path)+string(filepath.Separator), "")
+		d.Missing = fmt.Sprintf("driver %s: %s; %s", d.Name, text, fix(d))
 	}
 	return d
 }

@@ -213,6 +213,9 @@ func (m *measurement) clientPhases() {
 	}
 	m.rec.OverheadNS["client_start"] = c.helloAt.Sub(m.mark).Nanoseconds()
 	m.rec.OverheadNS["connect"] = c.connectedAt.Sub(c.helloAt).Nanoseconds() // of the measurement itself; shown, not summed
+	if !c.startAt.IsZero() {
+		m.rec.OutsideBurstNS = c.resultAt.Sub(c.startAt).Nanoseconds()
+	}
 	m.mark = c.resultAt
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ type process struct {
 	broken  error // first breach of the contract, guarded by done
 	waitErr error
 
-	helloAt, connectedAt, resultAt time.Time
+	helloAt, connectedAt, startAt, resultAt time.Time
 }
 
 // logTail keeps the last bytes of a log; the rest is counted.
@@ -125,7 +126,7 @@ func (d *process) take(rec wire.Record) {
 	case wire.Connected:
 		d.side.Connected, d.connectedAt = &r, time.Now()
 	case wire.Start:
-		d.side.Start = &r
+		d.side.Start, d.startAt = &r, time.Now()
 	case wire.Result:
 		d.side.Result, d.resultAt = &r, time.Now()
 	case wire.Done:
@@ -133,8 +134,23 @@ func (d *process) take(rec wire.Record) {
 	case wire.Error:
 		d.side.Error = &r
 	case wire.Exit:
+		r.Argv = portable(r.Argv)
 		d.side.Exit = &r
 	}
+}
+
+// portable takes what belongs to this machine out of a command line: the program's folder and the path of the samples file.
+func portable(argv []string) []string {
+	var out []string
+	for i, a := range argv {
+		if i == 0 {
+			a = filepath.Base(a)
+		}
+		if !strings.HasPrefix(a, "-samples-file=") {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // exitReason says how the process failed, or nothing. It is called after done.

@@ -9,13 +9,17 @@ import (
 	"time"
 
 	"transportbench/artifacts"
+	"transportbench/pipeline/drivers"
 	"transportbench/pipeline/matrix"
 	"transportbench/pipeline/sandbox"
 	"transportbench/transports/wire"
 )
 
-// readings is how often each program is started to learn floor and step of peak RSS.
-const readings = 4
+// How often each program is started to learn floor and step of peak RSS.
+const (
+	floorReadings = 4
+	stepReadings  = 8
+)
 
 // openSuite journals what qualifies the suite's numbers: floor and step of peak RSS and a capture of the host from inside.
 func (s *session) openSuite(ctx context.Context) error {
@@ -75,36 +79,42 @@ func (s *session) qualify(ctx context.Context, line *artifacts.Suite) (err error
 	return err
 }
 
-// rss starts launch under launch for the floor, and a driver's describe for peaks that differ: the smallest difference between
-// any two is the counter's step. Source of the formula: the kernel keeps RSS in per-CPU batches of max(32, 2 x CPUs) pages.
+// rss starts launch under launch for the floor, and a driver's describe for peaks that differ a little: the smallest difference
+// between two peaks of the same program is the counter's step. Source of the formula, used when no two differ: the kernel keeps
+// RSS in per-CPU batches of max(32, 2 x CPUs) pages.
 func (s *session) rss(ctx context.Context, env sandbox.Env) (*artifacts.RSS, error) {
-	var floor, peaks []int64
-	for range readings {
-		kib, err := s.peak(ctx, env, sandbox.ProcSpec{Name: "floor", Path: s.opt.Floor, Args: []string{"-h"}})
+	floor, err := s.peaks(ctx, env, sandbox.ProcSpec{Name: "floor", Path: s.opt.Floor, Args: []string{"-h"}}, floorReadings)
+	if err != nil {
+		return nil, err
+	}
+	out := &artifacts.RSS{FloorKiB: slices.Min(floor), FormulaKiB: 4 * int64(max(32, 2*len(s.opt.Topology)))}
+	out.StepKiB, out.Measured = smallestStep(floor)
+	i := slices.IndexFunc(s.opt.Drivers, func(d drivers.Driver) bool { return d.Missing == "" })
+	if i >= 0 {
+		peaks, err := s.peaks(ctx, env, sandbox.ProcSpec{Name: "describe", Path: s.opt.Drivers[i].Path, Args: []string{"describe"}}, stepReadings)
 		if err != nil {
 			return nil, err
 		}
-		floor = append(floor, kib)
-	}
-	for _, d := range s.opt.Drivers {
-		if d.Missing != "" {
-			continue
+		if step, found := smallestStep(peaks); found && (!out.Measured || step < out.StepKiB) {
+			out.StepKiB, out.Measured = step, true
 		}
-		for range readings {
-			kib, err := s.peak(ctx, env, sandbox.ProcSpec{Name: "describe", Path: d.Path, Args: []string{"describe"}})
-			if err != nil {
-				return nil, err
-			}
-			peaks = append(peaks, kib)
-		}
-		break
 	}
-	out := &artifacts.RSS{FloorKiB: slices.Min(floor), FormulaKiB: 4 * int64(max(32, 2*len(s.opt.Topology)))}
-	out.StepKiB, out.Measured = smallestStep(append(floor, peaks...))
 	if !out.Measured {
 		out.StepKiB = out.FormulaKiB
 	}
 	return out, nil
+}
+
+func (s *session) peaks(ctx context.Context, env sandbox.Env, spec sandbox.ProcSpec, n int) ([]int64, error) {
+	var all []int64
+	for range n {
+		kib, err := s.peak(ctx, env, spec)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kib)
+	}
+	return all, nil
 }
 
 // smallestStep is the smallest difference other than zero between any two readings.
