@@ -168,13 +168,17 @@ func (s *server) admit(conn Conn) bool {
 // echo serves one connection to its end and adds its messages to the counts.
 func (s *server) echo(listener int, conn Conn) {
 	n, err := s.echoAll(conn)
-	_ = conn.Close()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	_, mine := s.open[conn] // else closeAll has it: a connection is closed once
 	delete(s.open, conn)
 	s.done.Messages += n
 	s.done.PerListener[listener] += n
-	if err != nil && !peerGone(err) && !s.closed {
+	s.mu.Unlock()
+	if !mine {
+		return
+	}
+	if !peerGone(err) {
 		s.log.printf("connection ended after %d messages: %v", n, err)
 	}
+	_ = conn.Close()
 }

@@ -32,6 +32,7 @@ type Conn interface {
 	Recv(b []byte) (int, error)
 	// Settings adds what is only known of this connected socket (buffers granted, congestion control).
 	Settings(s *wire.Settings)
+	// Close is called once, maybe while Send or Recv is in progress in other goroutines: it makes them return an error.
 	Close() error
 }
 

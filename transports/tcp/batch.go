@@ -20,13 +20,15 @@ var _ interface {
 
 // SendBatch writes all messages as records with one call per batchSize of them.
 func (c *batchConn) SendBatch(msgs [][]byte) error {
+	out := c.out.get()
+	defer c.out.put(out)
 	for len(msgs) > 0 {
 		n := min(len(msgs), batchSize)
-		out := c.out[:0]
+		*out = (*out)[:0]
 		for _, b := range msgs[:n] {
-			out = appendRecord(out, b)
+			*out = appendRecord(*out, b)
 		}
-		if _, err := c.tcp.Write(out); err != nil {
+		if _, err := c.tcp.Write(*out); err != nil {
 			return err
 		}
 		msgs = msgs[n:]

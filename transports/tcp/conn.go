@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 
 	"transportbench/transports/echo"
 	"transportbench/transports/wire"
@@ -12,31 +13,44 @@ import (
 // conn frames messages as published: one write per record, one read for the length and one for the body, nothing buffered.
 type conn struct {
 	tcp      *net.TCPConn
-	out      []byte          // one record, sender only
+	out      *outPool
 	head     [headerLen]byte // receiver only
 	segments int64           // sent in the connection's life, known when it is closed; -1 before
 }
 
 // newConn takes ownership of c, which has TCP_NODELAY already: it is Go's default, set again to say so.
-func newConn(c *net.TCPConn, cfg wire.Config) (echo.Conn, error) {
+func newConn(c *net.TCPConn, cfg wire.Config, out *outPool) (echo.Conn, error) {
 	if err := c.SetNoDelay(true); err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("tcp_nodelay: %w", err)
 	}
-	most := 1
+	base := conn{tcp: c, out: out, segments: -1}
 	if cfg.API == wire.APIBatch {
-		most = batchSize
-	}
-	base := conn{tcp: c, out: make([]byte, 0, most*(headerLen+cfg.Payload)), segments: -1}
-	if cfg.API == wire.APIBatch {
-		return &batchConn{conn: base, in: records{most: cfg.Payload, buf: make([]byte, cap(base.out))}}, nil
+		room := make([]byte, batchSize*(headerLen+cfg.Payload))
+		return &batchConn{conn: base, in: records{most: cfg.Payload, buf: room}}, nil
 	}
 	return &base, nil
 }
 
+// outPool lends the buffers in which records are put together, so that their number follows the running threads and not the
+// connections.
+type outPool struct{ pool sync.Pool }
+
+func (p *outPool) get() *[]byte {
+	if b, ok := p.pool.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+func (p *outPool) put(b *[]byte) { p.pool.Put(b) }
+
 // Send writes one record with one call.
 func (c *conn) Send(b []byte) error {
-	_, err := c.tcp.Write(appendRecord(c.out[:0], b))
+	out := c.out.get()
+	*out = appendRecord((*out)[:0], b)
+	_, err := c.tcp.Write(*out)
+	c.out.put(out)
 	return err
 }
 

@@ -18,7 +18,7 @@ func serve(t testing.TB, args string) (addr string, stop func() (int, wire.Done)
 	stdout, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- echo.Main(Transport{}, strings.Fields("-role server -stop-on-eof -addr 127.0.0.1:0 "+args), stdin, out, t.Output())
+		code <- echo.Main(New(), strings.Fields("-role server -stop-on-eof -addr 127.0.0.1:0 "+args), stdin, out, t.Output())
 		_ = out.Close()
 	}()
 	s := wire.NewStream(stdout, wire.RoleServer)
@@ -56,7 +56,7 @@ func TestDriverOverLoopback(t *testing.T) {
 			args := fmt.Sprintf("%s -workers 2 -deadline 30s -api %s", tc.args, api)
 			addr, stop := serve(t, args)
 			var out strings.Builder
-			code := echo.Main(Transport{}, strings.Fields("-role client -addr "+addr+" "+args), nil, &out, t.Output())
+			code := echo.Main(New(), strings.Fields("-role client -addr "+addr+" "+args), nil, &out, t.Output())
 			serverCode, done := stop()
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 			var res wire.Result
@@ -83,7 +83,7 @@ func BenchmarkEcho(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			var out strings.Builder
-			if code := echo.Main(Transport{}, strings.Fields(fmt.Sprintf("-role client -addr %s %s -messages %d", addr, args, b.N)), nil, &out, b.Output()); code != 0 {
+			if code := echo.Main(New(), strings.Fields(fmt.Sprintf("-role client -addr %s %s -messages %d", addr, args, b.N)), nil, &out, b.Output()); code != 0 {
 				b.Errorf("exit %d: %s", code, out.String())
 			}
 			b.StopTimer()

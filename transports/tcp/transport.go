@@ -22,8 +22,13 @@ const (
 	maxConnections = 8192
 )
 
-// Transport implements echo.Transport. Its zero value is ready.
-type Transport struct{}
+// Transport implements echo.Transport. Its zero value works too, with send buffers of their own for all connections dialled.
+type Transport struct {
+	out *outPool // shared by all connections dialled
+}
+
+// New returns a Transport whose connections share send buffers.
+func New() Transport { return Transport{out: new(outPool)} }
 
 // Describe says what this driver is; the version of TCP is the kernel's release.
 func (Transport) Describe() wire.Describe {
@@ -46,10 +51,10 @@ func (Transport) Listen(ctx context.Context, cfg wire.Config) ([]echo.Listener, 
 		})
 	}}
 	lc.SetMultipathTCP(false)
-	addr := cfg.Addr
+	addr, out := cfg.Addr, new(outPool)
 	listeners := make([]echo.Listener, 0, cfg.Listeners)
 	for range cfg.Listeners {
-		l, err := open(ctx, lc, addr, cfg)
+		l, err := open(ctx, lc, addr, cfg, out)
 		if err != nil {
 			for _, opened := range listeners {
 				_ = opened.Close()
@@ -62,7 +67,7 @@ func (Transport) Listen(ctx context.Context, cfg wire.Config) ([]echo.Listener, 
 	return listeners, nil
 }
 
-func open(ctx context.Context, lc net.ListenConfig, addr netip.AddrPort, cfg wire.Config) (*listener, error) {
+func open(ctx context.Context, lc net.ListenConfig, addr netip.AddrPort, cfg wire.Config, out *outPool) (*listener, error) {
 	l, err := lc.Listen(ctx, "tcp", addr.String())
 	if err != nil {
 		return nil, err
@@ -76,7 +81,7 @@ func open(ctx context.Context, lc net.ListenConfig, addr netip.AddrPort, cfg wir
 		_ = l.Close()
 		return nil, fmt.Errorf("listener backlog: %w", err)
 	}
-	return &listener{tcp: tcp, cfg: cfg}, nil
+	return &listener{tcp: tcp, cfg: cfg, out: out}, nil
 }
 
 // redialPause and redialFor bound the attempts to get a fixed source port that an earlier connection still holds in TIME-WAIT; the
@@ -87,17 +92,21 @@ const (
 )
 
 // Dial connects from the source port of its index.
-func (Transport) Dial(ctx context.Context, cfg wire.Config, index int) (echo.Conn, error) {
+func (t Transport) Dial(ctx context.Context, cfg wire.Config, index int) (echo.Conn, error) {
 	d := net.Dialer{KeepAlive: -1, LocalAddr: &net.TCPAddr{Port: sourcePort(cfg, index)}, Control: func(_, _ string, c syscall.RawConn) error {
 		return control(c, func(fd int) error {
 			return errors.Join(setBuffers(fd, cfg), setReuseAddr(fd))
 		})
 	}}
 	d.SetMultipathTCP(false)
+	out := t.out
+	if out == nil {
+		out = new(outPool)
+	}
 	for giveUp := time.Now().Add(redialFor); ; {
 		c, err := d.DialContext(ctx, "tcp", cfg.Addr.String())
 		if err == nil {
-			return newConn(c.(*net.TCPConn), cfg)
+			return newConn(c.(*net.TCPConn), cfg, out)
 		}
 		held := errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 		if !held || time.Now().After(giveUp) {
@@ -124,6 +133,7 @@ func sourcePort(cfg wire.Config, index int) int {
 type listener struct {
 	tcp *net.TCPListener
 	cfg wire.Config
+	out *outPool
 }
 
 // Accept is ended by Close; ctx is not watched, since a goroutine per listener would do nothing else.
@@ -132,7 +142,7 @@ func (l *listener) Accept(context.Context) (echo.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConn(c, l.cfg)
+	return newConn(c, l.cfg, l.out)
 }
 
 func (l *listener) Addr() string { return l.tcp.Addr().String() }

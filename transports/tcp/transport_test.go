@@ -25,7 +25,7 @@ func config(listeners int) wire.Config {
 
 func listen(t *testing.T, cfg wire.Config) []echo.Listener {
 	t.Helper()
-	all, err := Transport{}.Listen(t.Context(), cfg)
+	all, err := New().Listen(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func connected(t *testing.T, cfg wire.Config, index int) (client, server echo.Co
 	t.Helper()
 	l := listen(t, cfg)[0]
 	cfg.Addr = netip.MustParseAddrPort(l.Addr())
-	client, err := Transport{}.Dial(t.Context(), cfg, index)
+	client, err := New().Dial(t.Context(), cfg, index)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestListenersShareOnePortAndBacklog(t *testing.T) {
 func TestSingleListenerIsExclusive(t *testing.T) {
 	cfg := config(1)
 	cfg.Addr = netip.MustParseAddrPort(listen(t, cfg)[0].Addr())
-	if _, err := (Transport{}).Listen(t.Context(), cfg); !errors.Is(err, unix.EADDRINUSE) {
+	if _, err := New().Listen(t.Context(), cfg); !errors.Is(err, unix.EADDRINUSE) {
 		t.Errorf("second server on the port: got %v", err)
 	}
 }
@@ -153,7 +153,7 @@ func TestDialFails(t *testing.T) {
 	cfg := config(1)
 	cfg.Addr = netip.MustParseAddrPort(l.Addr())
 	_ = l.Close()
-	if _, err := (Transport{}).Dial(t.Context(), cfg, 42); !errors.Is(err, unix.ECONNREFUSED) {
+	if _, err := New().Dial(t.Context(), cfg, 42); !errors.Is(err, unix.ECONNREFUSED) {
 		t.Errorf("got %v", err)
 	}
 }

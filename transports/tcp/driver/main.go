@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	os.Exit(echo.Main(tcp.Transport{}, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(echo.Main(tcp.New(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
