@@ -40,6 +40,11 @@ func split(l *raknet.Listener, cfg wire.Config) []echo.Listener {
 // Accept returns the next connection of the shard.
 func (l *listener) Accept(ctx context.Context) (echo.Conn, error) {
 	for {
+		select { // first: while fetching, nothing is taken from the queue
+		case c := <-l.g.queue[l.shard]:
+			return newConn(c, l.g.cfg)
+		default:
+		}
 		select {
 		case c := <-l.g.queue[l.shard]:
 			return newConn(c, l.g.cfg)
