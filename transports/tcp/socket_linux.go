@@ -66,9 +66,10 @@ func readSettings(fd int, s *wire.Settings) error {
 	return nil
 }
 
-// minRTO derives the floor of the retransmission timer in us, which no option of the socket reveals when a route sets it. Linux
-// computes RTO = SRTT + max(4 deviations, floor), rounded up to a clock tick (net/ipv4/tcp_input.c, tcp_set_rto); on a fresh
-// connection the floor is the larger term, so RTO - SRTT is the floor plus at most a tick, here to the nearest millisecond.
+// minRTO derives the floor of the retransmission timer in us as it runs, which no option of the socket reveals when a route sets
+// it. Linux computes RTO = SRTT + max(4 deviations, floor) in clock ticks, rounded up (net/ipv4/tcp_input.c, tcp_set_rto); on a
+// fresh connection the floor is the larger term, so RTO - SRTT, to the nearest millisecond, is the floor with that rounding:
+// 204,000 for the usual 200 ms where a tick is 4 ms.
 func minRTO(info *unix.TCPInfo) int64 {
 	const ms = 1000
 	return (int64(info.Rto) - int64(info.Rtt) + ms/2) / ms * ms
