@@ -38,6 +38,7 @@ type conn struct {
 	session *kcp.UDPSession
 	shared  shared
 	role    role
+	release func() error // of a server's socket; nil on the client, whose session owns its own
 
 	out  []byte // the record being sent; belongs to the sending goroutine
 	head [headerBytes]byte
@@ -152,11 +153,14 @@ func (c *conn) Settings(s *wire.Settings) {
 	}
 }
 
-// Close ends this side only; the peer learns nothing.
+// Close ends this side only; the peer learns nothing. Closing again does nothing.
 func (c *conn) Close() error {
 	err := c.session.Close()
 	if errors.Is(err, io.ErrClosedPipe) {
 		return nil // closed before
+	}
+	if c.release != nil {
+		err = errors.Join(err, c.release())
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	kcp "github.com/xtaci/kcp-go/v5"
@@ -19,6 +20,23 @@ type listener struct {
 	accept *kcp.Listener
 	pc     net.PacketConn
 	shared shared
+	keep   *keeper
+}
+
+// keeper closes a socket when the listener and the last accepted session have let go of it: as with TCP, closing a listener
+// leaves its connections alone.
+type keeper struct {
+	users   atomic.Int64
+	release func() error
+}
+
+func (k *keeper) retain() { k.users.Add(1) }
+
+func (k *keeper) drop() error {
+	if k.users.Add(-1) > 0 {
+		return nil
+	}
+	return k.release()
 }
 
 // Listen opens cfg.Listeners sockets on one port, each with a listener of its own. Port 0 takes a free one for all.
@@ -68,7 +86,9 @@ func serve(pc net.PacketConn, s shared) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kcp server on %s: %w", pc.LocalAddr(), err)
 	}
-	return &listener{accept: accept, pc: pc, shared: s}, nil
+	keep := &keeper{release: pc.Close}
+	keep.retain()
+	return &listener{accept: accept, pc: pc, shared: s, keep: keep}, nil
 }
 
 // Accept waits for the first segment of a client not seen before.
@@ -87,13 +107,16 @@ func (l *listener) Accept(ctx context.Context) (echo.Conn, error) {
 		session.Close()
 		return nil, fmt.Errorf("kcp server on %s: %w", l.Addr(), err)
 	}
-	return newConn(session, l.shared, roleServer), nil
+	l.keep.retain()
+	c := newConn(session, l.shared, roleServer)
+	c.release = l.keep.drop
+	return c, nil
 }
 
 // Addr is the bound address.
 func (l *listener) Addr() string { return l.pc.LocalAddr().String() }
 
-// Close ends the socket; sessions that are still open fail at their next call.
+// Close stops accepting. The socket is closed with the last accepted session.
 func (l *listener) Close() error {
-	return errors.Join(l.accept.Close(), l.pc.Close())
+	return errors.Join(l.accept.Close(), l.keep.drop())
 }

@@ -22,7 +22,10 @@ type batchConn struct {
 	in *bufio.Reader
 }
 
-var _ echo.BatchConn = (*batchConn)(nil)
+var (
+	_ echo.BatchConn = (*batchConn)(nil)
+	_ echo.Waiter    = (*batchConn)(nil)
+)
 
 func newBatchConn(c *conn) *batchConn {
 	size := min(max(maxBatch*(headerBytes+c.shared.cfg.Payload), minReadBuffer), maxReadBuffer)
@@ -67,6 +70,19 @@ func (c *batchConn) RecvBatch(bufs [][]byte) (int, error) {
 		bufs[i] = bufs[i][:n]
 	}
 	return len(bufs), nil
+}
+
+// Wait blocks until a message is complete in the buffer, or until the buffer is full.
+func (c *batchConn) Wait() error {
+	head, err := c.in.Peek(headerBytes)
+	if err == nil {
+		record := headerBytes + uint64(binary.LittleEndian.Uint32(head))
+		_, err = c.in.Peek(int(min(record, uint64(c.in.Size()))))
+	}
+	if err != nil {
+		return c.fail("receive", ended(err, c.in.Buffered() > 0))
+	}
+	return nil
 }
 
 // complete reports whether the next message can be read without waiting.

@@ -25,7 +25,9 @@ type conn struct {
 	first    sync.Once // finds the stream
 	stream   *quicgo.Stream
 	noStream error
-	release  func() error // of what a client owns besides the connection; nil on the server
+	client   bool
+	release  func() error // of the socket, once the connection is closed
+	closed   sync.Once
 
 	out  []byte // the record being sent; belongs to the sending goroutine
 	head [headerBytes]byte
@@ -51,7 +53,7 @@ func newConn(qc *quicgo.Conn, s shared) framed {
 // own gives a client's connection the stream it opened.
 func (c *conn) own(stream *quicgo.Stream, release func() error) {
 	c.first.Do(func() { c.stream = stream })
-	c.release = release
+	c.client, c.release = true, release
 }
 
 // ready returns the stream. On the server the first call waits until the client has written.
@@ -152,17 +154,14 @@ func (c *conn) Settings(s *wire.Settings) {
 
 // Sent counts a client's datagrams and its sending system calls. A server's connections share sockets, so there it is unknown.
 func (c *conn) Sent() (datagrams, syscalls int64) {
-	if c.release == nil || c.shared.socket == nil {
+	if !c.client || c.shared.socket == nil {
 		return -1, -1
 	}
 	return c.shared.socket.datagrams.Load(), c.shared.socket.syscalls.Load()
 }
 
-// Close tells the peer and frees what the connection owns.
-func (c *conn) Close() error {
-	err := c.qc.CloseWithError(0, "")
-	if c.release != nil {
-		err = errors.Join(err, c.release())
-	}
+// Close tells the peer and lets go of the socket. Closing again does nothing.
+func (c *conn) Close() (err error) {
+	c.closed.Do(func() { err = errors.Join(c.qc.CloseWithError(0, ""), c.release()) })
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync/atomic"
 
 	quicgo "github.com/quic-go/quic-go"
 
@@ -15,10 +16,26 @@ import (
 
 // listener accepts the connections of one socket.
 type listener struct {
-	accept    *quicgo.Listener
-	transport *quicgo.Transport
-	pc        net.PacketConn
-	shared    shared
+	accept *quicgo.Listener
+	pc     net.PacketConn
+	shared shared
+	keep   *keeper
+}
+
+// keeper closes a socket when the listener and the last accepted connection have let go of it: as with TCP, closing a listener
+// leaves its connections alone.
+type keeper struct {
+	users   atomic.Int64
+	release func() error
+}
+
+func (k *keeper) retain() { k.users.Add(1) }
+
+func (k *keeper) drop() error {
+	if k.users.Add(-1) > 0 {
+		return nil
+	}
+	return k.release()
 }
 
 // shared is what the connections of one socket have in common.
@@ -79,7 +96,9 @@ func serve(pc net.PacketConn, cfg wire.Config) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("quic server on %s: %w", pc.LocalAddr(), err)
 	}
-	return &listener{accept: accept, transport: transport, pc: pc, shared: shared{cfg: cfg, packetSize: size}}, nil
+	keep := &keeper{release: func() error { return errors.Join(transport.Close(), pc.Close()) }}
+	keep.retain()
+	return &listener{accept: accept, pc: pc, shared: shared{cfg: cfg, packetSize: size}, keep: keep}, nil
 }
 
 // Accept waits for the next connection whose handshake is complete.
@@ -88,13 +107,16 @@ func (l *listener) Accept(ctx context.Context) (echo.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("quic server on %s: accept: %w", l.Addr(), err)
 	}
-	return newConn(qc, l.shared), nil
+	l.keep.retain()
+	c := newConn(qc, l.shared)
+	c.base().release = l.keep.drop
+	return c, nil
 }
 
 // Addr is the bound address.
 func (l *listener) Addr() string { return l.pc.LocalAddr().String() }
 
-// Close also ends the accepted connections that are still open.
+// Close stops accepting. The socket is closed with the last accepted connection.
 func (l *listener) Close() error {
-	return errors.Join(l.accept.Close(), l.transport.Close(), l.pc.Close())
+	return errors.Join(l.accept.Close(), l.keep.drop())
 }

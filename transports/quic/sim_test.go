@@ -91,6 +91,9 @@ func echoBatches(c echo.BatchConn) error {
 		store[i] = make([]byte, maxPayload)
 	}
 	for {
+		if err := c.(echo.Waiter).Wait(); err != nil {
+			return err
+		}
 		bufs := append([][]byte(nil), store...)
 		n, err := c.RecvBatch(bufs)
 		if err != nil {

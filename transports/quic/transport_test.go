@@ -249,6 +249,45 @@ func TestBuffersDoNotPassTheLimit(t *testing.T) {
 	}
 }
 
+func TestClosedListenerLeavesItsConnections(t *testing.T) {
+	tr := Transport{firstPort: 16800}
+	cfg := wire.Default()
+	cfg.Addr = netip.MustParseAddrPort("127.0.0.1:0")
+	listeners, err := tr.Listen(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Addr = netip.MustParseAddrPort(listeners[0].Addr())
+	c, err := tr.Dial(t.Context(), cfg, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Send(message(1)); err != nil {
+		t.Fatal(err)
+	}
+	server, err := listeners[0].Accept(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listeners[0].Close(); err != nil {
+		t.Error(err)
+	}
+	go echoAll(server)
+	buf := make([]byte, maxPayload)
+	if n, err := c.Recv(buf); err != nil || !bytes.Equal(buf[:n], message(1)) {
+		t.Errorf("echo after the listener was closed: %d B, %v", n, err)
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	again, err := net.ListenPacket("udp4", cfg.Addr.String())
+	if err != nil {
+		t.Fatalf("the last connection left the socket open: %v", err)
+	}
+	again.Close()
+}
+
 func TestSourcePort(t *testing.T) {
 	for _, test := range []struct{ server, index, want int }{
 		{19_342, 0, 20_000}, {19_342, 8191, 28_191}, {20_005, 4, 20_004}, {20_005, 5, 20_006}, {20_005, 6, 20_007},
