@@ -24,7 +24,7 @@ import (
 
 // TestBaseline compares the drivers with independent programs on one path and prints docs/baselines.md's table:
 //
-//	go test -tags baseline -run TestBaseline -v ./transports/udp
+//	go test -tags baseline -run TestBaseline -timeout 20m -v ./transports/udp
 //
 // It needs sockperf and qperf (Debian packages of these names), gcc, ip and permission for user namespaces. It reports and
 // asserts nothing about speed.
@@ -42,7 +42,7 @@ func TestBaseline(t *testing.T) {
 	sh(t, "ip", "link", "set", "dev", "lo", "gso_max_size", "1500", "gso_max_segs", "1", "gro_max_size", "1500")
 	b := newBench(t, *inside)
 	for _, c := range comparisons() {
-		b.compare(t, c)
+		t.Run(c.name, func(t *testing.T) { b.compare(t, c) })
 	}
 }
 
@@ -56,7 +56,7 @@ func enter(t *testing.T) {
 	for _, name := range []string{"pair", "tcppair"} {
 		sh(t, "gcc", "-O2", "-std=c11", "-o", filepath.Join(dir, name), "testdata/"+name+".c")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestBaseline$", "-test.v", "-baseline.inside="+dir, "-baseline.pairs="+strconv.Itoa(*pairs))
+	cmd := exec.Command(os.Args[0], "-test.run="+flag.Lookup("test.run").Value.String(), "-baseline.inside="+dir, "-baseline.pairs="+strconv.Itoa(*pairs))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,

@@ -53,13 +53,10 @@ func (r *receiver) datagram(i int) []byte { return r.slab[i*r.size:][:r.hdrs[i].
 
 // receive returns how many datagrams are there. What is ready is taken by a raw call, which the scheduler does not notice; only
 // when nothing is there does wait make a call that may block, until a datagram, the socket's timeout or a shutdown. That call asks
-// for no more than came last time: where one datagram travels at a time, neither a vain call before nor a vain look after it
-// delays the round.
+// for no more than came last time: where one datagram travels at a time, a vain look for a second one would delay the round.
+// The raw call always comes first, so a burst after single datagrams is taken whole.
 func (r *receiver) receive(fd int, wait bool) (int, error) {
-	n, errno := 0, unix.EAGAIN
-	if !wait || r.last > 1 {
-		n, errno = r.ready(fd)
-	}
+	n, errno := r.ready(fd)
 	if errno == unix.EAGAIN && wait {
 		n, errno = r.block(fd)
 	}

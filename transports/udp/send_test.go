@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -61,13 +62,7 @@ func numbered(sizes ...int) [][]byte {
 }
 
 func TestRunsOfOneSize(t *testing.T) {
-	repeat := func(n, size int) []int {
-		all := make([]int, n)
-		for i := range all {
-			all[i] = size
-		}
-		return all
-	}
+	repeat := func(n, size int) []int { return slices.Repeat([]int{size}, n) }
 	for _, c := range []struct {
 		sizes   []int
 		headers int // with segmentation offload
@@ -191,6 +186,22 @@ func TestTruncationIsSeen(t *testing.T) {
 	}
 	if len(rx.datagram(0)) <= 100 {
 		t.Errorf("a datagram of 500 bytes looks like one of %d", len(rx.datagram(0)))
+	}
+}
+
+func TestBurstAfterSinglesIsTakenWhole(t *testing.T) {
+	e, s, rx := newEnds(t), &sender{}, newReceiver(64, false)
+	for _, n := range []int{1, 1, 1, batch, 1, batch} {
+		for _, d := range numbered(slices.Repeat([]int{64}, n)...) {
+			s.add(nil, nil, d)
+		}
+		if err := s.flush(e.from); err != nil {
+			t.Fatal(err)
+		}
+		before := rx.calls
+		if got, err := rx.receive(e.to, true); got != n || err != nil || rx.calls != before+1 {
+			t.Errorf("%d datagrams of %d in %d calls, %v", got, n, rx.calls-before, err)
+		}
 	}
 }
 
