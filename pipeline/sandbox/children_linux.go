@@ -114,11 +114,11 @@ func (c *children) forget(pid int) bool {
 // children become orphans in turn and meet the next call.
 func (c *children) sweep() {
 	kids, err := childrenOf(1)
-	if err != nil {
-		return // they end with the namespace
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err != nil && len(c.live) == 0 {
+		_ = unix.Kill(-1, unix.SIGKILL) // all but PID 1: without a /proc nobody can be picked out, and nobody is needed
+	}
 	for _, pid := range kids {
 		if !c.live[pid] {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended

@@ -13,6 +13,9 @@ import (
 // RSS of a driver that hung. Without a driver launch itself goes.
 func killDriver(launch int) error {
 	kids, err := childrenOf(launch)
+	if errors.Is(err, errForeignProc) {
+		kids, err = sessionOf(launch), nil
+	}
 	if err != nil || len(kids) == 0 {
 		return ignoreGone(unix.Kill(launch, unix.SIGKILL))
 	}
@@ -20,6 +23,21 @@ func killDriver(launch int) error {
 		err = errors.Join(err, ignoreGone(unix.Kill(-pid, unix.SIGKILL)), ignoreGone(unix.Kill(pid, unix.SIGKILL)))
 	}
 	return err
+}
+
+// forkDistance is how far above launch's pid its driver's may be: launch forks at once, so only threads that others start in
+// that moment come between.
+const forkDistance = 1024
+
+// sessionOf finds the driver without /proc: launch leads a session, and its driver is in it.
+func sessionOf(launch int) []int {
+	var pids []int
+	for pid := launch + 1; pid <= launch+forkDistance; pid++ {
+		if sid, err := unix.Getsid(pid); err == nil && sid == launch {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func ignoreGone(err error) error {

@@ -1,14 +1,16 @@
 package sandbox
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
 )
 
 // errForeignProc: a container that masks parts of /proc refuses a fresh one, and pids in the old one are others.
-var errForeignProc = errors.New("processes: the container that bench runs in does not let this namespace mount its own /proc")
+var errForeignProc = &UnsupportedError{
+	What: "threads of a driver: the container that bench runs in does not let a namespace mount its own /proc",
+	Fix:  "start the container with --security-opt systempaths=unconfined",
+}
 
 // childrenOf lists the pids whose parent is pid. The private /proc holds a handful of entries, so a scan is cheap.
 func childrenOf(pid int) ([]int, error) {

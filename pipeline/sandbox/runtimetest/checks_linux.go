@@ -2,6 +2,7 @@ package runtimetest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -55,6 +56,10 @@ func (s Suite) threads(t *testing.T, env sandbox.Env) {
 	}
 	awaitReady(t, proc)
 	threads, err := reader.Threads(t.Context())
+	var missing *sandbox.UnsupportedError
+	if errors.As(err, &missing) {
+		t.Skip("unsupported: ", missing)
+	}
 	if err != nil || len(threads) < 2 { // a Go program has several
 		t.Fatalf("threads %v: %v", threads, err)
 	}

@@ -60,6 +60,8 @@ func (s Suite) Run(t *testing.T) {
 					t.Error(err)
 				}
 			}()
+			// A stream that never ends would hang the check: the end of the network ends it, and the check fails.
+			defer context.AfterFunc(ctx, func() { env.Close() })()
 			c.do(t, env)
 		})
 	}
