@@ -12,67 +12,76 @@ import (
 	"transportbench/transports/wire"
 )
 
-func TestLoadRefuses(t *testing.T) {
-	huge := func(t *testing.T, dir, name string, n int64) { must(t, os.Truncate(filepath.Join(dir, name), n)) }
-	for name, c := range map[string]struct {
-		damage func(t *testing.T, dir string)
-		want   error
-		text   string
-	}{
-		"huge manifest": {func(t *testing.T, d string) { huge(t, d, ManifestFile, MaxManifestBytes+1) }, ErrLimit, "manifest.json: "},
-		"huge plan":     {func(t *testing.T, d string) { huge(t, d, PlanFile, MaxPlanBytes+1) }, ErrLimit, "plan.tsv: "},
-		"huge journal":  {func(t *testing.T, d string) { huge(t, d, JournalFile, MaxJournalBytes+1) }, ErrLimit, "runs.ndjson: "},
-		"long line": {func(t *testing.T, d string) {
-			write(t, d, JournalFile, append(bytes.Repeat([]byte("x"), MaxLineBytes+1), '\n'))
-		}, ErrLimit, "runs.ndjson:1: "},
-		"no JSON":           {func(t *testing.T, d string) { write(t, d, JournalFile, []byte("hello\n")) }, ErrMalf, "runs.ndjson:1: "},
-		"unknown line type": {func(t *testing.T, d string) { journalLine(t, d, `{"type":"what","prev":"`+genesis+`"}`) }, ErrMalf, "runs.ndjson:1: "},
-		"wrong prev": {func(t *testing.T, d string) {
-			journalLine(t, d, `{"type":"probe","prev":"`+strings.Repeat("1", 64)+`"}`)
-		}, ErrChain, "runs.ndjson:1: "},
-		"unplanned run": {func(t *testing.T, d string) { journalLine(t, d, run(`"run_id":"x/y/r1","attempt":1,"outcome":"ok"`)) }, ErrMalf, `"x/y/r1" is not in the plan`},
-		"attempt 2 first": {func(t *testing.T, d string) {
-			journalLine(t, d, run(fmt.Sprintf(`"run_id":%q,"attempt":2,"outcome":"ok"`, runID(0))))
-		}, ErrMalf, "attempt 2 follows 0"},
-		"unknown outcome": {func(t *testing.T, d string) {
-			journalLine(t, d, run(fmt.Sprintf(`"run_id":%q,"attempt":1,"outcome":"fine"`, runID(0))))
-		}, ErrMalf, `"fine"`},
-		"failed, no reason": {func(t *testing.T, d string) {
-			journalLine(t, d, run(fmt.Sprintf(`"run_id":%q,"attempt":1,"outcome":"failed"`, runID(0))))
-		}, ErrMalf, "without a reason"},
-		"escaping file": {func(t *testing.T, d string) {
-			journalLine(t, d, run(fmt.Sprintf(`"run_id":%q,"attempt":1,"outcome":"ok","client":{"log":"../../etc/passwd"}`, runID(0))))
-		}, ErrName, "runs.ndjson: "},
-		"other format": {func(t *testing.T, d string) { write(t, d, ManifestFile, []byte(`{"format":2}`)) }, ErrFormat, "manifest.json: "},
-		"plan twice": {func(t *testing.T, d string) {
-			write(t, d, PlanFile, []byte("0\t0\ta/b/r1\n1\t0\ta/b/r1\n"))
-		}, ErrMalf, "plan.tsv:2: "},
-		"plan id escapes": {func(t *testing.T, d string) { write(t, d, PlanFile, []byte("0\t0\t../b/r1\n")) }, ErrName, "plan.tsv:1: "},
+// defect is a way to damage an artifact and what Load must say of it.
+type defect struct {
+	damage func(t *testing.T, dir string)
+	want   error
+	text   string
+}
+
+func replaced(name string, content []byte) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) { write(t, dir, name, content) }
+}
+
+func enlarged(name string, size int64) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, name), size)) }
+}
+
+// oneRun replaces the journal by one line of a run with these members.
+func oneRun(id, members string) func(t *testing.T, dir string) {
+	return replaced(JournalFile, fmt.Appendf(nil, `{"type":"run","prev":%q,"run_id":%q,%s}`+"\n", genesis, id, members))
+}
+
+func journalDefects() map[string]defect {
+	long := append(bytes.Repeat([]byte("x"), MaxLineBytes+1), '\n')
+	unknown := []byte(`{"type":"what","prev":"` + genesis + `"}` + "\n")
+	foreign := []byte(`{"type":"probe","prev":"` + strings.Repeat("1", 64) + `"}` + "\n")
+	return map[string]defect{
+		"huge journal":      {enlarged(JournalFile, MaxJournalBytes+1), ErrLimit, "runs.ndjson: "},
+		"long line":         {replaced(JournalFile, long), ErrLimit, "runs.ndjson:1: "},
+		"no JSON":           {replaced(JournalFile, []byte("hello\n")), ErrMalf, "runs.ndjson:1: "},
+		"unknown line type": {replaced(JournalFile, unknown), ErrMalf, "runs.ndjson:1: "},
+		"wrong prev":        {replaced(JournalFile, foreign), ErrChain, "runs.ndjson:1: "},
+		"unplanned run":     {oneRun("x/y/r1", `"attempt":1,"outcome":"ok"`), ErrMalf, `"x/y/r1" is not in the plan`},
+		"attempt 2 first":   {oneRun(runID(0), `"attempt":2,"outcome":"ok"`), ErrMalf, "attempt 2 follows 0"},
+		"unknown outcome":   {oneRun(runID(0), `"attempt":1,"outcome":"fine"`), ErrMalf, `"fine"`},
+		"failed, no reason": {oneRun(runID(0), `"attempt":1,"outcome":"failed"`), ErrMalf, "without a reason"},
+		"escaping file":     {oneRun(runID(0), `"attempt":1,"outcome":"ok","client":{"log":"../../etc/passwd"}`), ErrName, "runs.ndjson: "},
+	}
+}
+
+func fileDefects() map[string]defect {
+	h := strings.Repeat("a", 64)
+	return map[string]defect{
+		"huge manifest":    {enlarged(ManifestFile, MaxManifestBytes+1), ErrLimit, "manifest.json: "},
+		"huge plan":        {enlarged(PlanFile, MaxPlanBytes+1), ErrLimit, "plan.tsv: "},
+		"other format":     {replaced(ManifestFile, []byte(`{"format":2}`)), ErrFormat, "manifest.json: "},
+		"plan twice":       {replaced(PlanFile, []byte("0\t0\ta/b/r1\n1\t0\ta/b/r1\n")), ErrMalf, "plan.tsv:2: "},
+		"plan id escapes":  {replaced(PlanFile, []byte("0\t0\t../b/r1\n")), ErrName, "plan.tsv:1: "},
+		"sums in disorder": {replaced(SumsFile, []byte(h+"  b\n"+h+"  a\n")), ErrMalf, "SHA256SUMS:2: "},
+		"sums escape":      {replaced(SumsFile, []byte(h+"  ../x\n")), ErrName, "SHA256SUMS:1: "},
 		"symbolic link": {func(t *testing.T, d string) {
 			must(t, os.Remove(d+"/"+PlanFile))
 			must(t, os.Symlink("/etc/hostname", d+"/"+PlanFile))
 		}, ErrName, "plan.tsv: "},
-		"sums in disorder": {func(t *testing.T, d string) {
-			h := strings.Repeat("a", 64)
-			write(t, d, SumsFile, []byte(h+"  b\n"+h+"  a\n"))
-		}, ErrMalf, "SHA256SUMS:2: "},
-		"sums escape": {func(t *testing.T, d string) { write(t, d, SumsFile, []byte(strings.Repeat("a", 64)+"  ../x\n")) }, ErrName, "SHA256SUMS:1: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := create(t, 2, 0)
-			must(t, w.Close())
-			c.damage(t, w.Dir)
-			_, err := Load(w.Dir)
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-				t.Fatalf("%v, want %v with %q", err, c.want, c.text)
-			}
-		})
 	}
 }
 
-func journalLine(t *testing.T, dir, s string) { write(t, dir, JournalFile, []byte(s+"\n")) }
-
-func run(fields string) string { return `{"type":"run","prev":"` + genesis + `",` + fields + `}` }
+func TestLoadRefuses(t *testing.T) {
+	for _, set := range []map[string]defect{journalDefects(), fileDefects()} {
+		for name, c := range set {
+			t.Run(name, func(t *testing.T) {
+				w := create(t, 2, 0)
+				must(t, w.Close())
+				c.damage(t, w.Dir)
+				_, err := Load(w.Dir)
+				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+					t.Fatalf("%v, want %v with %q", err, c.want, c.text)
+				}
+			})
+		}
+	}
+}
 
 func TestNames(t *testing.T) {
 	for name, ok := range map[string]bool{

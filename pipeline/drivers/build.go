@@ -76,7 +76,11 @@ func (b builder) one(ctx context.Context, name string, make step, sources string
 
 func (b builder) goDriver(s source) step {
 	return func(ctx context.Context, out string) error {
-		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-buildid= -X "+commitVar+"="+b.commit, "-o", out, "./"+s.pkg)
+		revision, err := goRevision(ctx, b.root, s.pkg)
+		if err != nil {
+			return err
+		}
+		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-buildid= -X "+commitVar+"="+revision, "-o", out, "./"+s.pkg)
 	}
 }
 
@@ -131,7 +135,8 @@ func commit(ctx context.Context, root string) string {
 	if err != nil {
 		return "unknown"
 	}
-	if changed, err := git("status", "--porcelain", "--untracked-files=no", "--", "transports", "go.mod", "go.sum", "containers/launch"); err != nil || changed != "" {
+	changed, err := git("status", "--porcelain", "--untracked-files=no", "--", "transports", "go.mod", "go.sum", "containers/launch")
+	if err != nil || changed != "" {
 		head += "+dirty"
 	}
 	return head

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"syscall"
 	"time"
 
 	"transportbench/artifacts"
@@ -32,6 +33,9 @@ func (s *session) attempt(ctx context.Context, t task) (*artifacts.Record, error
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if err := m.diskFull(); err != nil {
+		return nil, err
+	}
 	if err := m.keepLogs(t); err != nil {
 		return nil, err
 	}
@@ -45,6 +49,18 @@ func (s *session) attempt(ctx context.Context, t task) (*artifacts.Record, error
 	rec.OverheadNS["journal"] = s.journalNS
 	rec.WallNS = time.Since(begun).Nanoseconds()
 	return rec, nil
+}
+
+// diskFull tells a results folder without room from a run that failed: the first ends the session, since every run after it would
+// fail the same way.
+func (m *measurement) diskFull() error {
+	if m.client == nil {
+		return nil
+	}
+	if err := m.client.waitErr; errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("results folder: %w", err)
+	}
+	return nil
 }
 
 // record is what is known of an attempt before it starts.

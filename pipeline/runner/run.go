@@ -76,6 +76,7 @@ func (s *session) one(ctx context.Context, t task) error {
 	}
 	s.journalNS = time.Since(start).Nanoseconds()
 	s.note(rec)
+	s.eta.left = s.eta.left[1:]
 	s.emit(Event{
 		Type: EventDone, RunID: rec.RunID, Attempt: rec.Attempt, Outcome: rec.Outcome, Reason: rec.Reason, WallNS: rec.WallNS, Record: rec,
 	})
