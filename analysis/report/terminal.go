@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"transportbench/analysis/summary"
@@ -34,7 +35,7 @@ func terminalProfile(w io.Writer, s *summary.Summary, suite, id string) error {
 			continue
 		}
 		if len(rows) == 0 {
-			fmt.Fprintf(tw, "  %s\tnot measured: %s\n", v, st.Reason)
+			fmt.Fprintf(tw, "  %s\tnot measured: %s\n", v, strings.Join(strings.Fields(st.Reason), " "))
 			continue
 		}
 		fmt.Fprintf(tw, "  %s\t%s\tRSS C %.2f MiB / S %.2f MiB\t%s\n", v, terminalValue(suite, rows),

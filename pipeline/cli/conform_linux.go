@@ -3,7 +3,9 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,16 +14,22 @@ import (
 )
 
 func newConform() *cobra.Command {
-	var all, asJSON bool
+	var all, asJSON, inside bool
 	var dir string
 	var suites []string
 	cmd := &cobra.Command{
 		Use:   "conform DRIVER...",
 		Short: "Check that drivers, in any language, keep the driver contract",
-		Long: "Runs every check of transports/wire/README.md against the given programs, on loopback. Exit code 1 means that a check failed.\n\n" +
+		Long: "Runs every check of transports/wire/README.md against the given programs, in a private network of its own. Exit code 1 means that a check failed.\n\n" +
 			exitHelp,
 		Example: "  bench conform ./mydriver\n  bench conform --all\n  bench conform --suite single,sparse --json ./mydriver",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !inside {
+				return isolated(cmd, os.Args[1:])
+			}
+			if err := loopbackUp(); err != nil {
+				return fail(ExitEnvironment, err)
+			}
 			folder, err := driversFolder(dir)
 			if err != nil {
 				return err
@@ -38,6 +46,8 @@ func newConform() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "check every built driver")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON report a driver")
 	cmd.Flags().StringVar(&dir, "drivers", "", "look for built drivers in this `folder` only")
+	cmd.Flags().BoolVar(&inside, strings.TrimLeft(isolatedArg, "-"), false, "")
+	_ = cmd.Flags().MarkHidden(strings.TrimLeft(isolatedArg, "-"))
 	cmd.Flags().StringSliceVar(&suites, "suite", nil, "only these suites (single, sparse, concurrent, loaded)")
 	return cmd
 }

@@ -16,5 +16,5 @@ func holder(args []string) (int, bool) {
 
 // platformCommands need the kernel's namespaces.
 func platformCommands() []*cobra.Command {
-	return []*cobra.Command{newRun(), newDoctor(), newConform(), newHost(), newDrivers()}
+	return []*cobra.Command{newRun(), newDoctor(), newConform(), newHost(), newDrivers(), newSelf()}
 }
