@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	clientDeadline = 20 * time.Second
+	clientDeadline = 10 * time.Second
+	largeDeadline  = 30 * time.Second // of the largest payload a driver takes
 	readyWait      = 10 * time.Second
 	stopWait       = 5 * time.Second // SIGTERM to SIGKILL, as the runner has it
 	killMargin     = 5 * time.Second // a process may outlive its own deadline by so much before it is killed

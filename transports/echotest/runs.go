@@ -33,6 +33,9 @@ func (s *session) checkRun(ctx context.Context, suite, api string) {
 	} {
 		s.check(c.name+"/"+at, func() error {
 			p, err := run()
+			if err == nil && c.name != "run" && p.client.exit != wire.ExitOK {
+				err = fmt.Errorf("the client failed, see run/%s: %s", at, p.client.how())
+			}
 			if err != nil {
 				return err
 			}
@@ -192,6 +195,7 @@ func (s *session) checkPayloads(ctx context.Context) {
 	s.check("payload/max", func() error {
 		cfg := s.config(wire.SuiteSingle, wire.APISend)
 		cfg.Payload, cfg.Messages, cfg.Warmup, cfg.Samples, cfg.Window = s.maxPayload(), 3, 0, 1, 2
+		cfg.Deadline = largeDeadline
 		return s.runs(ctx, cfg, nil)
 	})
 	s.check("flags-two-dashes", func() error {
