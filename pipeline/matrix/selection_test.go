@@ -115,3 +115,23 @@ func TestScaleRoundsUpAndKeepsFloors(t *testing.T) {
 		t.Errorf("scaled to %+v", p)
 	}
 }
+
+func FuzzOnly(f *testing.F) {
+	for _, s := range []string{"suite=single|sparse,loss=1", "variant=udp", "=", "payload=800,payload=64", "delay=5|", "profile=a\nb"} {
+		f.Add(s)
+	}
+	m, err := Builtin("quick")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, only string) {
+		p, err := NewPlan(m, Selection{Only: []string{only}})
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of two lines: %q", err)
+			}
+			return
+		}
+		checkPlan(t, p)
+	})
+}
