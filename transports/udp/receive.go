@@ -12,6 +12,9 @@ import (
 // batch is how many datagrams one system call may move.
 const batch = 64
 
+// lookEvery is how many vain looks in a row are believed, and how often one is taken afterwards.
+const lookEvery = 8
+
 // mmsghdr is struct mmsghdr of recvmmsg(2); x/sys has no such type.
 type mmsghdr struct {
 	hdr unix.Msghdr
@@ -27,6 +30,7 @@ type receiver struct {
 	size  int  // bytes of the slab for each datagram
 	named bool // whether senders are wanted
 	last  int  // datagrams of the last receive that had any
+	vain  int  // waits since the last receive of more than one
 	calls int64
 }
 
@@ -52,13 +56,20 @@ func newReceiver(largest int, named bool) *receiver {
 func (r *receiver) datagram(i int) []byte { return r.slab[i*r.size:][:r.hdrs[i].n] }
 
 // receive returns how many datagrams are there. What is ready is taken by a raw call, which the scheduler does not notice; only
-// when nothing is there does wait make a call that may block, until a datagram, the socket's timeout or a shutdown. That call asks
-// for no more than came last time: where one datagram travels at a time, a vain look for a second one would delay the round.
-// The raw call always comes first, so a burst after single datagrams is taken whole.
+// when nothing is there does wait make a call that may block, until a datagram, the socket's timeout or a shutdown. Where one
+// datagram travels at a time both would cost the round a vain look, so the call that blocks asks for no more than came last time,
+// and a look that keeps being vain is taken only now and then; a burst is still noticed within lookEvery datagrams.
 func (r *receiver) receive(fd int, wait bool) (int, error) {
-	n, errno := r.ready(fd)
+	n, errno := 0, unix.EAGAIN
+	if !wait || r.vain < lookEvery || r.vain%lookEvery == 0 {
+		n, errno = r.ready(fd)
+	}
 	if errno == unix.EAGAIN && wait {
+		r.vain++
 		n, errno = r.block(fd)
+	}
+	if n > 1 {
+		r.vain = 0
 	}
 	switch errno {
 	case 0:
