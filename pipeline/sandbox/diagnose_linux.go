@@ -47,6 +47,9 @@ func forbidden(fsys fs.FS, err error) *UnsupportedError {
 	case inContainer(fsys):
 		u.What = "namespaces: forbidden by the container that bench runs in"
 		u.Fix = "start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined, or run bench on the host with --runtime docker"
+	case errors.Is(err, unix.EPERM) && strings.Contains(readText(fsys, "proc/self/status"), "Seccomp:\t2"):
+		u.What = "namespaces: forbidden by a seccomp filter of the service or sandbox that bench runs in"
+		u.Fix = "start bench outside of it (systemd: RestrictNamespaces=no), or use --runtime docker"
 	case has("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
 		u.What = "user namespaces: AppArmor gives no rights in them (kernel.apparmor_restrict_unprivileged_userns is 1)"
 		u.Fix = "use --runtime docker, run as root, or install an AppArmor profile with `userns,` for the bench program"

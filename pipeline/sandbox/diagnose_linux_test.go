@@ -25,6 +25,8 @@ func TestForbidden(t *testing.T) {
 		{"Debian's switch", unix.EPERM, map[string]string{"proc/sys/kernel/unprivileged_userns_clone": "0\n"}, "unprivileged_userns_clone is 0"},
 		{"AppArmor", unix.EACCES, map[string]string{"proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"}, "AppArmor"},
 		{"container", unix.EPERM, map[string]string{".dockerenv": "", "proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1"}, "seccomp=unconfined"},
+		{"seccomp", unix.EPERM, map[string]string{"proc/self/status": "Name:\tx\nSeccomp:\t2\n"}, "RestrictNamespaces"},
+		{"seccomp that lets it", unix.EACCES, map[string]string{"proc/self/status": "Seccomp:\t2\n"}, "security policy"},
 		{"not built", unix.EINVAL, nil, "CONFIG_USER_NS"},
 		{"unknown policy", unix.EPERM, nil, "security policy"},
 	} {

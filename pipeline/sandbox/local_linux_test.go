@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -120,6 +118,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	if len(inside) != 4 {
 		t.Errorf("processes under bench: %d, want holder, launch, driver and grandchild", len(inside))
 	}
+	checkSession(t, cmd.Process.Pid, inside)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +127,20 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		awaitEnd(t, pid, fd)
 	}
 	checkStraysRemoved(t, tmp)
+}
+
+// checkSession: Ctrl-C goes to the foreground group of bench's session, so nothing below may be in it.
+func checkSession(t *testing.T, bench int, inside map[int]int) {
+	t.Helper()
+	own, err := unix.Getsid(bench)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pid := range inside {
+		if sid, err := unix.Getsid(pid); err != nil || sid == own {
+			t.Errorf("process %d is in session %d of bench (%v)", pid, sid, err)
+		}
+	}
 }
 
 // checkStraysRemoved starts the next runtime in the same folder and expects only its own results there.
@@ -195,49 +208,5 @@ func awaitEnd(t *testing.T, pid, fd int) {
 			t.Errorf("process %d: alive 10 s after its bench was killed (%v)", pid, err)
 		}
 		return
-	}
-}
-
-// BenchmarkRunOverhead is the budget of one run: network, two starts, end. Phases are reported in ns.
-func BenchmarkRunOverhead(b *testing.B) {
-	l := newTestLocal(b)
-	var opened, ran, closed time.Duration
-	for b.Loop() {
-		t0 := time.Now()
-		env, err := l.Open(b.Context(), runtimetest.Spec())
-		if err != nil {
-			b.Fatal(err)
-		}
-		t1 := time.Now()
-		for range 2 {
-			runTrue(b, env)
-		}
-		t2 := time.Now()
-		if err := env.Close(); err != nil {
-			b.Fatal(err)
-		}
-		opened, ran, closed = opened+t1.Sub(t0), ran+t2.Sub(t1), closed+time.Since(t2)
-	}
-	n := float64(b.N)
-	b.ReportMetric(float64(opened.Nanoseconds())/n, "open-ns/op")
-	b.ReportMetric(float64(ran.Nanoseconds())/n, "two-drivers-ns/op")
-	b.ReportMetric(float64(closed.Nanoseconds())/n, "close-ns/op")
-}
-
-func runTrue(b *testing.B, env sandbox.Env) {
-	b.Helper()
-	p, err := env.Start(b.Context(), sandbox.ProcSpec{Name: "server", Path: "/bin/true"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	logs := make(chan struct{})
-	go func() {
-		defer close(logs)
-		io.Copy(io.Discard, p.Stderr())
-	}()
-	io.Copy(io.Discard, p.Stdout())
-	<-logs
-	if err := p.Wait(); err != nil {
-		b.Fatal(err)
 	}
 }

@@ -66,12 +66,11 @@ func (e *localEnv) Start(ctx context.Context, spec ProcSpec) (Process, error) {
 func (e *localEnv) adopt(p *localProcess) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.procs[p.pid] = p
 	if ws, ok := e.early[p.pid]; ok {
 		delete(e.early, p.pid)
 		p.ended(ws)
-		return
 	}
-	e.procs[p.pid] = p
 }
 
 // argv is launch's command line. The samples file lies in the runtime's own folder until Wait moves it: a driver has no
