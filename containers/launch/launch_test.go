@@ -138,23 +138,27 @@ func TestUsageErrors(t *testing.T) {
 		{"cpus absent here", "can be used here", 125, []string{"-cpus", "8191", "--", programs.probe}},
 		{"cpus partly absent", "not allowed here", 125, []string{"-cpus", fmt.Sprint(allowed(t)[0], ",8191"), "--", programs.probe}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(programs.launch, c.args...)
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Run(); cmd.ProcessState == nil {
-				t.Fatal(err)
-			}
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
-				t.Errorf("exit code %d, want %d", got, c.code)
-			}
-			if !strings.Contains(stderr.String(), c.want) || strings.Count(stderr.String(), "\n") != 1 {
-				t.Errorf("standard error = %q, want one line with %q", stderr.String(), c.want)
-			}
-			if stdout.Len() != 0 {
-				t.Errorf("a driver was started or a record written: %q", stdout.String())
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { checkRefused(t, c.args, c.code, c.want) })
+	}
+}
+
+// checkRefused wants one line on standard error and nothing started.
+func checkRefused(t *testing.T, args []string, code int, want string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(programs.launch, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d", got, code)
+	}
+	if !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("standard error = %q, want one line with %q", stderr.String(), want)
+	}
+	if stdout.Len() != 0 {
+		t.Errorf("a driver was started or a record written: %q", stdout.String())
 	}
 }
 

@@ -58,6 +58,18 @@ func (d *driver) serve(cfg wire.Config) error {
 	if err := d.out.Write(wire.Ready{Addr: addr.String()}); err != nil {
 		return err
 	}
+	if err := d.echoUntilStop(s); err != nil {
+		return err
+	}
+	done, err := s.done()
+	if err != nil {
+		return err
+	}
+	return d.out.Write(done)
+}
+
+// echoUntilStop runs a thread for each listener and waits for all of them, so that the counts are final.
+func (d *driver) echoUntilStop(s *server) error {
 	failed := make(chan struct{}, len(s.listeners))
 	var running sync.WaitGroup
 	for _, l := range s.listeners {
@@ -67,20 +79,13 @@ func (d *driver) serve(cfg wire.Config) error {
 			}
 		})
 	}
-	late := d.waitForStop(cfg, failed)
+	late := d.waitForStop(s.cfg, failed)
 	s.interrupt()
 	running.Wait()
 	if err := s.failure(); err != nil {
 		return err
 	}
-	if late != nil {
-		return late
-	}
-	done, err := s.done()
-	if err != nil {
-		return err
-	}
-	return d.out.Write(done)
+	return late
 }
 
 // listen opens the sockets. The first decides the port when the flag leaves it open.
