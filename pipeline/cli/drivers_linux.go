@@ -60,12 +60,15 @@ func newDrivers() *cobra.Command {
 
 func newDriversBuild() *cobra.Command {
 	var asJSON bool
+	opt := drivers.Options{KCPSource: os.Getenv("KCP_SRC")}
 	cmd := &cobra.Command{
 		Use: "build", Short: "Build launch and every driver of this checkout into .build", Args: noArgs,
-		Long:    "Needs the Go toolchain and gcc with static libc. The same sources and toolchain give the same bytes.\n\n" + exitHelp,
-		Example: "  bench drivers build",
+		Long: "Needs the Go toolchain and gcc with static libc. The same sources and toolchain give the same bytes.\n\n" +
+			"The KCP core is not in this repository: its pinned commit is fetched once into the user's cache, or taken from the folder that\n" +
+			"KCP_SRC names. Without it kcp-c is left out, and its runs are unsupported.\n\n" + exitHelp,
+		Example: "  bench drivers build\n  KCP_SRC=../kcp bench drivers build --allow-unpinned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := drivers.Build(cmd.Context(), ".", drivers.BuildDir("."), func(b drivers.Built) {
+			err := drivers.BuildWith(cmd.Context(), ".", drivers.BuildDir("."), opt, func(b drivers.Built) {
 				if asJSON {
 					_ = json.NewEncoder(cmd.OutOrStdout()).Encode(b)
 				} else if b.Skipped != "" {
@@ -78,6 +81,7 @@ func newDriversBuild() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a driver")
+	cmd.Flags().BoolVar(&opt.AllowUnpinned, "allow-unpinned", false, "build over another KCP core than the pinned one, as kcp-c@<core>")
 	return cmd
 }
 

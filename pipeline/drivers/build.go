@@ -21,9 +21,20 @@ type Built struct {
 	Skipped string `json:"skipped,omitempty"` // why nothing was built
 }
 
-// Build makes launch and every driver whose sources exist, from the checkout at root into dir. Two builds of the same sources with
-// the same toolchain give the same bytes. The first failure ends it.
+// Options of a build.
+type Options struct {
+	KCPSource     string // folder with the KCP core (environment KCP_SRC); empty: the pinned commit from the cache or the network
+	AllowUnpinned bool   // build over another core than the pinned one, as the column kcp-c@<core>
+}
+
+// Build makes launch and every driver whose sources exist, from the checkout at root into dir, with KCP_SRC of the environment.
 func Build(ctx context.Context, root, dir string, report func(Built)) error {
+	return BuildWith(ctx, root, dir, Options{KCPSource: os.Getenv("KCP_SRC")}, report)
+}
+
+// BuildWith is Build with options. Two builds of the same sources with the same toolchain give the same bytes. The first failure ends
+// it; a *SourceError is none: the driver is reported as skipped.
+func BuildWith(ctx context.Context, root, dir string, opt Options, report func(Built)) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("drivers folder: %w", err)
 	}
@@ -36,11 +47,13 @@ func Build(ctx context.Context, root, dir string, report func(Built)) error {
 		return err
 	}
 	for _, s := range table() {
-		step, sources := b.goDriver(s), s.pkg
+		err := error(nil)
 		if s.c != "" {
-			step, sources = b.cDriver(s), s.c
+			err = b.buildKCP(ctx, s, opt, report)
+		} else {
+			err = b.one(ctx, s.name, b.goDriver(s), s.pkg, report)
 		}
-		if err := b.one(ctx, s.name, step, sources, report); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -81,24 +94,6 @@ func (b builder) goDriver(s source) step {
 			return err
 		}
 		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-buildid= -X "+commitVar+"="+revision, "-o", out, "./"+s.pkg)
-	}
-}
-
-func (b builder) cDriver(s source) step {
-	return func(ctx context.Context, out string) error {
-		files, err := filepath.Glob(filepath.Join(b.root, s.c, "*.c"))
-		if err != nil || len(files) == 0 {
-			return fmt.Errorf("no C sources in %s", s.c)
-		}
-		args := []string{"-O3", "-DNDEBUG", "-std=c11", "-pthread", "-static", "-DSOURCE_COMMIT=\"" + b.commit + "\"", "-o", out}
-		for _, f := range files {
-			rel, err := filepath.Rel(b.root, f)
-			if err != nil {
-				return err
-			}
-			args = append(args, rel)
-		}
-		return b.command(ctx, "gcc", args...)
 	}
 }
 

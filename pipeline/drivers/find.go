@@ -82,6 +82,9 @@ func inspect(ctx context.Context, d Driver) Driver {
 		d.SHA256, err = Digest(abs)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		if d.Missing = reason(d.Path); d.Missing != "" {
+			return d
+		}
 		d.Missing = fmt.Sprintf("driver %s not built: no such file; %s", d.Name, fix(d))
 		return d
 	}

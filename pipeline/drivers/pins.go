@@ -44,8 +44,12 @@ func (p Pins) check() error {
 	return errors.Join(errs...)
 }
 
-// Mark sets Drift on every driver that is here and is not the pinned one. Bound drivers are never pinned.
+// Mark sets Drift on every driver that is here and is not the pinned one. Bound drivers are never pinned, and where nothing is pinned
+// for this platform there is nothing to differ from.
 func (p Pins) Mark(found []Driver) {
+	if len(p.Drivers[Platform()]) == 0 {
+		return
+	}
 	for i := range found {
 		d := &found[i]
 		pinned, ok := p.Drivers[Platform()][d.Name]

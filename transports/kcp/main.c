@@ -1,0 +1,3 @@
+#include "driver.h"
+
+int main(int argc, char **argv) { return driver_run(argc, argv); }

@@ -1,0 +1,8 @@
+#include "burst.h"
+
+void single_drain(struct lane *l)
+{
+	while (lane_take(l))
+		;
+	lane_fill(l);
+}
