@@ -125,9 +125,11 @@ func decodeLine(b []byte) (d decoded) {
 	if d.typ, d.prev, d.err = headOf(b); d.err != nil {
 		return d
 	}
+	d.hash = hashOf(b)
 	switch d.typ {
 	case TypeRun:
-		d.value = new(Record)
+		d.value, d.err = decodeRun(b)
+		return d
 	case TypeResume:
 		d.value = new(Resume)
 	case TypeProbe:
@@ -138,7 +140,6 @@ func decodeLine(b []byte) (d decoded) {
 		d.err = fmt.Errorf("%w: unknown line type %q", ErrMalf, d.typ)
 		return d
 	}
-	d.hash = hashOf(b)
 	if err := json.Unmarshal(b, d.value); err != nil {
 		d.err = fmt.Errorf("%w: %w", ErrMalf, err)
 	}
