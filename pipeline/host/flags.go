@@ -15,8 +15,9 @@ type Thresholds struct {
 	MemoryPPM int64 // of wall time, PSI some of the whole machine
 }
 
-// DefaultThresholds: 1 % stolen or stalled on memory moves a median by as much as the differences we look for. CPU pressure
-// has to be far higher, because client and server themselves wait for CPUs whenever they have more threads than CPUs.
+// DefaultThresholds returns what runs are judged by unless the caller says otherwise. 1 % stolen, or stalled on memory, moves
+// a median by as much as the differences we look for. CPU pressure has to be far higher, because client and server themselves
+// wait for CPUs whenever they have more threads than CPUs.
 func DefaultThresholds() Thresholds {
 	return Thresholds{StealPPM: 10_000, CPUPPM: 500_000, MemoryPPM: 10_000}
 }

@@ -54,7 +54,7 @@ func (l *Local) start(runID string) (*localEnv, error) {
 	err = <-started
 	theirs.Close()
 	if err != nil {
-		ch.close()
+		_ = ch.close()
 		return nil, diagnoseStart(err)
 	}
 	return e, nil
@@ -114,8 +114,8 @@ func (e *localEnv) dispatch() {
 		closeAll(fds) // a holder sends none
 		var rep reply
 		if err := json.Unmarshal(msg, &rep); err != nil {
-			e.stderr.Write([]byte("unreadable answer: " + err.Error()))
-			e.ch.close()
+			_, _ = e.stderr.Write([]byte("unreadable answer: " + err.Error()))
+			_ = e.ch.close()
 			return
 		}
 		e.deliver(rep)

@@ -64,7 +64,7 @@ func (l *Local) Probe(ctx context.Context) (Probe, error) {
 	if err != nil {
 		return p, err
 	}
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	rep, err := e.call(ctx, request{Op: opProbe}, nil)
 	if err = diagnoseSetup(err); errors.As(err, &missing) {
 		p.Namespaces, p.Fix = missing.What, missing.Fix
@@ -85,7 +85,7 @@ func (l *Local) Open(ctx context.Context, spec EnvSpec) (Env, error) {
 		err = errors.New("holder: the answer to open has no link state")
 	}
 	if err != nil {
-		e.Close()
+		_ = e.Close()
 		return nil, diagnoseSetup(err)
 	}
 	e.state = *rep.State

@@ -135,7 +135,7 @@ func createLock(path string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return unix.Fchmod(fd, 0o666) // the umask took the others' right to write
 }
 

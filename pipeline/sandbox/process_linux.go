@@ -221,6 +221,6 @@ func (p *localProcess) abandon() {
 	p.stdout.close()
 	p.stderr.close()
 	if p.samples != "" {
-		os.Remove(p.samples)
+		_ = os.Remove(p.samples)
 	}
 }

@@ -111,7 +111,7 @@ func newChannel(f *os.File) (*channel, error) {
 	}
 	uc, ok := conn.(*net.UnixConn)
 	if !ok {
-		conn.Close()
+		_ = conn.Close()
 		return nil, fmt.Errorf("holder socket: %T is not a unix socket", conn)
 	}
 	return &channel{conn: uc}, nil
@@ -178,7 +178,7 @@ func rights(oob []byte) ([]int, error) {
 
 func closeAll(fds []int) {
 	for _, fd := range fds {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 	}
 }
 

@@ -77,7 +77,7 @@ func removeStrays(parent string) {
 		}
 		dir := filepath.Join(parent, e.Name())
 		if lock, err := lockDir(dir); err == nil {
-			os.RemoveAll(dir)
+			_ = os.RemoveAll(dir)
 			lock.Close()
 		}
 	}

@@ -101,7 +101,7 @@ func facts() Facts {
 	if c, err := net.Dial("udp", "192.0.2.1:9"); err != nil {
 		f.Outside = err.Error()
 	} else {
-		c.Close()
+		_ = c.Close()
 	}
 	if n, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
 		f.Nice = 20 - n // the system call answers 20 - nice, getpriority(2)
@@ -127,12 +127,12 @@ func congestion() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		return err.Error()
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.TCPConn).SyscallConn()
 	if err != nil {
 		return err.Error()
@@ -158,7 +158,7 @@ func loDown() error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	ifr, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err

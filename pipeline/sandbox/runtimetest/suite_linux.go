@@ -61,7 +61,7 @@ func (s Suite) Run(t *testing.T) {
 				}
 			}()
 			// A stream that never ends would hang the check: the end of the network ends it, and the check fails.
-			defer context.AfterFunc(ctx, func() { env.Close() })()
+			defer context.AfterFunc(ctx, func() { _ = env.Close() })()
 			c.do(t, env)
 		})
 	}
