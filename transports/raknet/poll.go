@@ -28,11 +28,11 @@ func (sh *shard) poll(until int64) {
 
 // pollOne polls a single socket.
 func (sh *shard) pollOne(fd int, until int64) {
+	owner := sh.only // may be joined by others while the lock is free; what is read here is still its own
 	sh.mu.Unlock()
 	n := sh.rx.Receive(fd)
 	if n == 0 {
 		runtime.Gosched() // callers that were just woken first: a thread that sleeps in the kernel keeps them waiting
-		n = sh.rx.Receive(fd)
 	}
 	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
 		n = sh.rx.Receive(fd)
@@ -49,8 +49,8 @@ func (sh *shard) pollOne(fd int, until int64) {
 		sh.mu.Lock()
 		sh.blockedUntil = 0
 	}
-	if n > 0 && fd == sh.fd {
-		sh.input(n)
+	if n > 0 {
+		sh.input(owner, n)
 		sh.runTimers(sh.clock())
 	}
 }
@@ -82,7 +82,6 @@ func (sh *shard) pollMany(until int64) {
 	n := sh.wait.Ready()
 	if n == 0 {
 		runtime.Gosched()
-		n = sh.wait.Ready()
 	}
 	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
 		n = sh.wait.Ready()
@@ -113,14 +112,12 @@ func (sh *shard) pollMany(until int64) {
 	}
 }
 
-// input handles the n datagrams in rx.
-func (sh *shard) input(n int) {
+// input handles the n datagrams in rx, a client's for c.
+func (sh *shard) input(c *Conn, n int) {
 	if sh.server != nil {
 		sh.inputServer(n)
-		return
-	}
-	if sh.only != nil {
-		sh.inputClient(sh.only, n)
+	} else if c != nil {
+		sh.inputClient(c, n)
 	}
 }
 

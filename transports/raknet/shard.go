@@ -175,11 +175,13 @@ func (sh *shard) closeSocket(c *Conn) {
 		sh.kick()
 		return
 	}
+	sh.wait.Forget(c.fd)
 	sock.Close(c.fd)
 }
 
 func (sh *shard) closeLate() {
 	for _, fd := range sh.closing {
+		sh.wait.Forget(fd)
 		sock.Close(fd)
 	}
 	sh.closing = sh.closing[:0]

@@ -50,11 +50,13 @@ func (l *listener) Accept(ctx context.Context) (echo.Conn, error) {
 			return newConn(c, l.g.cfg)
 		case <-l.g.fetch:
 			c, err := l.g.l.Accept(ctx)
+			if err == nil {
+				l.g.queue[c.Shard()] <- c // before the token: whoever takes it must see the connection
+			}
 			l.g.fetch <- struct{}{}
 			if err != nil {
 				return nil, err
 			}
-			l.g.queue[c.Shard()] <- c
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
