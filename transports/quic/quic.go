@@ -55,6 +55,7 @@ func (Transport) Describe() wire.Describe {
 			"language: Go",
 			"module sum: " + sum,
 			"congestion control: NewReno style, initial window 32 packets, paced (quic-go default)",
+			"pacer: counts packets of 1,280 B whatever the packet size, and polls for the rest (v0.63.0)",
 			"acknowledgements: every 2 packets, max ack delay 25 ms",
 			"probe timeout: from measured RTT, timer granularity 1 ms (RFC 9002)",
 		},
