@@ -4,15 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"transportbench/pipeline/link"
 	"transportbench/pipeline/sandbox"
 	"transportbench/pipeline/sandbox/runtimetest"
 )
@@ -30,6 +33,31 @@ func self(t testing.TB) string {
 
 func TestConformance(t *testing.T) {
 	runtimetest.Suite{Runtime: newTestLocal(t), Probe: self(t)}.Run(t)
+}
+
+// TestAutoBackend opens what the plan left open: with a delay the backend that only drops must not be taken.
+func TestAutoBackend(t *testing.T) {
+	l := newTestLocal(t)
+	for _, delay := range []time.Duration{0, 5 * time.Millisecond} {
+		spec := runtimetest.Spec()
+		spec.Link.Backend, spec.Link.LossPPM, spec.Link.DelayNS = "auto", 10_000, delay
+		env, err := l.Open(t.Context(), spec)
+		var missing *sandbox.UnsupportedError
+		var missingLink *link.UnsupportedError
+		if errors.As(err, &missing) && errors.As(err, &missingLink) {
+			t.Skip("unsupported: ", missing)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := env.Link()
+		if st.DelayNS != delay || st.LossPPM < 9_999 || st.LossPPM > 10_001 {
+			t.Errorf("link with a delay of %s: %+v", delay, st)
+		}
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestHostNetworkUnchanged opens a network and looks at the host's before, during and after.
