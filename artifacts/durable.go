@@ -35,9 +35,10 @@ func writeNew(root *os.Root, name string, write func(io.Writer) error) (err erro
 	return syncDir(root, path.Dir(name))
 }
 
-// replace swaps the content of name at once: readers see the old or the new file, never a part.
+// replace puts b in the place of name at once: readers see the old or the new file, never a part, and a crash leaves its part in the
+// scratch folder, which the next resume empties.
 func replace(root *os.Root, name string, b []byte) error {
-	tmp := name + ".new"
+	tmp := scratchDir + "/" + path.Base(name)
 	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return at(tmp, 0, err)
 	}

@@ -123,3 +123,25 @@ func TestResumeRefusesALivingWriter(t *testing.T) {
 	must(t, err)
 	must(t, r.Close())
 }
+
+func TestResumeAfterACrashWhileSealing(t *testing.T) {
+	w := create(t, 2, 2)
+	m := w.Manifest()
+	m.OK = 2
+	must(t, w.SetManifest(m))
+	must(t, w.Close())
+	for _, part := range []string{SumsFile, ManifestFile} {
+		write(t, w.Dir, scratchDir+"/"+part, []byte("half a fi"))
+	}
+	r, err := OpenResume(w.Dir)
+	must(t, err)
+	must(t, r.AppendResume(&r.Resume))
+	must(t, r.Seal(r.Manifest()))
+	must(t, r.Close())
+	if rep, err := Verify(w.Dir); err != nil || len(rep.Findings) > 0 {
+		t.Fatalf("verify: %v %v", rep.Findings, err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.Dir, scratchDir)); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("scratch folder is left: %v", err)
+	}
+}

@@ -24,14 +24,14 @@ func (w *Writer) Seal(m Manifest) error {
 	if err := w.SetManifest(m); err != nil {
 		return err
 	}
-	if err := w.root.RemoveAll(scratchDir); err != nil {
-		return at(scratchDir, 0, err)
-	}
 	sums, err := sumAll(w.root)
 	if err != nil {
 		return err
 	}
-	return writeNew(w.root, SumsFile, func(f io.Writer) error { return writeAll(f, encodeSums(sums)) })
+	if err := replace(w.root, SumsFile, encodeSums(sums)); err != nil {
+		return err
+	}
+	return at(scratchDir, 0, w.root.RemoveAll(scratchDir))
 }
 
 // sumAll hashes every measured file, in order of its name.
