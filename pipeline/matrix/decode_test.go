@@ -38,8 +38,12 @@ func TestSmallMatrix(t *testing.T) {
 	}
 }
 
-func TestWrongFilesNameFileAndLine(t *testing.T) {
-	cases := []struct{ name, old, new, want string }{
+// wrong is one change of the valid file with the error it must give.
+type wrong struct{ name, old, new, want string }
+
+// wrongValues are files whose YAML or numbers are wrong.
+func wrongValues() []wrong {
+	return []wrong{
 		{"unknown field", "seed: any", "sead: any", `mine.yaml:3: unknown field "sead"`},
 		{"unknown profile field", "window: 8", "windows: 8", `mine.yaml:16: unknown field "windows"`},
 		{"duplicate key", "seed: any", "name: any", `mine.yaml:3: mapping key "name" already defined`},
@@ -54,6 +58,12 @@ func TestWrongFilesNameFileAndLine(t *testing.T) {
 		{"fraction", "messages: 10\n", "messages: 10.5\n", "mine.yaml:15: want an integer, found 10.5"},
 		{"text for a number", "messages: 10\n", "messages: many\n", "mine.yaml:15: want an integer, found many"},
 		{"null", "messages: 10\n", "messages:\n", "mine.yaml:15: empty values, anchors"},
+	}
+}
+
+// wrongMeaning are files that say something which no experiment can mean.
+func wrongMeaning() []wrong {
+	return []wrong{
 		{"unknown suite", "- suite: single", "- suite: double", `mine.yaml:12: profiles[1].suite: unknown suite "double": choose from single`},
 		{"unknown suite table", "  single: {w", "  double: {w", "mine.yaml:9: suites.double: unknown suite"},
 		{"unknown placement", "unpinned", "anywhere", `placement: unknown value "anywhere": choose from unpinned`},
@@ -76,7 +86,10 @@ func TestWrongFilesNameFileAndLine(t *testing.T) {
 		{"probe without column", "variants:", "probe:\n  - {variant: zz, suite: single, payload: 64, connections: 1, messages: 1}\nvariants:", `mine.yaml:18: probe[0].variant: no column "zz"`},
 		{"named template", "variants:", "bound: {name: x}\nvariants:", "mine.yaml:17: bound: takes no name"},
 	}
-	for _, c := range cases {
+}
+
+func TestWrongFilesNameFileAndLine(t *testing.T) {
+	for _, c := range append(wrongValues(), wrongMeaning()...) {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(small, c.old) {
 				t.Fatalf("case does not apply: %q", c.old)

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,8 @@ import (
 
 func runOf(t *testing.T, id string) Run {
 	t.Helper()
-	for _, r := range mustPlan(t, mustBuiltin(t, "published"), Selection{Extras: []string{"all"}}).Runs {
+	profile, _, _ := strings.Cut(id, "/")
+	for _, r := range mustPlan(t, mustBuiltin(t, "published"), Selection{Extras: []string{"all"}, Only: []string{"profile=" + profile}}).Runs {
 		if r.ID == id {
 			return r
 		}

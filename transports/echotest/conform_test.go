@@ -27,11 +27,12 @@ func buildBroken(t *testing.T) func(way string) string {
 	}
 }
 
-// TestEveryMisbehaviourIsCaught pairs each way to break the contract with the check that must notice, and shows that an honest driver passes it.
-func TestEveryMisbehaviourIsCaught(t *testing.T) {
-	broken := buildBroken(t)
-	honest := broken("none")
-	cases := []struct{ way, check string }{
+// misbehaviour is one way to break the contract and the check that must notice.
+type misbehaviour struct{ way, check string }
+
+// wrongOutput lists lies and disorder in what a driver writes.
+func wrongOutput() []misbehaviour {
+	return []misbehaviour{
 		{"contract", "describe"},
 		{"anonymous", "describe"},
 		{"two-describes", "describe"},
@@ -55,6 +56,12 @@ func TestEveryMisbehaviourIsCaught(t *testing.T) {
 		{"done-connections", "done/concurrent/send"},
 		{"one-listener", "done/concurrent/send"},
 		{"p99", "samples/single/send"},
+	}
+}
+
+// wrongConduct lists wrong settings, endings and reactions.
+func wrongConduct() []misbehaviour {
+	return []misbehaviour{
 		{"overwrite", "samples-kept"},
 		{"workers", "settings"},
 		{"mtu", "settings"},
@@ -74,7 +81,13 @@ func TestEveryMisbehaviourIsCaught(t *testing.T) {
 		{"unreliable", "relay/single/send"},
 		{"crash-on-junk", "junk/single"},
 	}
-	for _, c := range cases {
+}
+
+// TestEveryMisbehaviourIsCaught pairs each way to break the contract with the check that must notice, and shows that an honest driver passes it.
+func TestEveryMisbehaviourIsCaught(t *testing.T) {
+	broken := buildBroken(t)
+	honest := broken("none")
+	for _, c := range append(wrongOutput(), wrongConduct()...) {
 		path := filepath.Join(filepath.Dir(honest), "broken-"+c.way)
 		if _, err := os.Stat(path); err != nil {
 			path = broken(c.way)
@@ -107,9 +120,6 @@ func outcomeOf(t *testing.T, driver, check string) Check {
 }
 
 func TestHonestDriverPasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("unsupported in -short: a whole suite takes seconds")
-	}
 	honest := buildBroken(t)("none")
 	var seen int
 	r := Conform(context.Background(), Options{Driver: honest, Dir: t.TempDir(), Seed: 7, Progress: func(Check) { seen++ }})

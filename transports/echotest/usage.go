@@ -9,29 +9,38 @@ import (
 	"transportbench/transports/wire"
 )
 
-// checkUsage proves the exit codes of invocations that must not run.
-func (s *session) checkUsage(ctx context.Context) {
-	base := []string{"-role=client", "-addr=127.0.0.1:9"}
-	with := func(args ...string) []string { return append(base[:len(base):len(base)], args...) }
-	cases := []struct {
-		name string
-		args []string
-		exit int
-	}{
+// refusal is an invocation that must not run.
+type refusal struct {
+	name string
+	args []string
+	exit int
+}
+
+// clientWith adds args to a client's shortest invocation.
+func clientWith(args ...string) []string {
+	return append([]string{"-role=client", "-addr=127.0.0.1:9"}, args...)
+}
+
+func refusals() []refusal {
+	return []refusal{
 		{"unknown-suite", []string{"-suite=does-not-exist"}, wire.ExitUnsupported},
-		{"unknown-suite-client", with("-suite", "does-not-exist"), wire.ExitUnsupported},
-		{"unknown-flag", with("-no-such-flag=1"), wire.ExitUsage},
-		{"unknown-flag-two-dashes", with("--no-such-flag", "1"), wire.ExitUsage},
-		{"payload-too-small", with("-payload=" + strconv.Itoa(wire.MinPayload-1)), wire.ExitUsage},
-		{"payload-not-a-number", with("-payload=many"), wire.ExitUsage},
-		{"zero-messages", with("-messages=0"), wire.ExitUsage},
-		{"zero-window", with("-window=0"), wire.ExitUsage},
-		{"negative-connections", with("-connections=-1"), wire.ExitUsage},
+		{"unknown-suite-client", clientWith("-suite", "does-not-exist"), wire.ExitUnsupported},
+		{"unknown-flag", clientWith("-no-such-flag=1"), wire.ExitUsage},
+		{"unknown-flag-two-dashes", clientWith("--no-such-flag", "1"), wire.ExitUsage},
+		{"payload-too-small", clientWith("-payload=" + strconv.Itoa(wire.MinPayload-1)), wire.ExitUsage},
+		{"payload-not-a-number", clientWith("-payload=many"), wire.ExitUsage},
+		{"zero-messages", clientWith("-messages=0"), wire.ExitUsage},
+		{"zero-window", clientWith("-window=0"), wire.ExitUsage},
+		{"negative-connections", clientWith("-connections=-1"), wire.ExitUsage},
 		{"unknown-role", []string{"-role=referee", "-addr=127.0.0.1:9"}, wire.ExitUsage},
 		{"missing-address", []string{"-role=client"}, wire.ExitUsage},
-		{"reserved-workload", with("-workload=open"), wire.ExitUnsupported},
+		{"reserved-workload", clientWith("-workload=open"), wire.ExitUnsupported},
 	}
-	for _, c := range cases {
+}
+
+// checkUsage proves the exit codes of invocations that must not run.
+func (s *session) checkUsage(ctx context.Context) {
+	for _, c := range refusals() {
 		s.check(c.name, func() error { return s.refuses(ctx, c.args, c.exit) })
 	}
 	s.check("payload-too-large", func() error { return s.refusesTooMuch(ctx, "-payload", s.describe.Limits.MaxPayload) })
@@ -42,7 +51,7 @@ func (s *session) checkUsage(ctx context.Context) {
 		if s.hasAPI(wire.APIBatch) {
 			return &unsupportedError{"the driver offers every api"}
 		}
-		return s.refuses(ctx, with("-api=batch"), wire.ExitUnsupported)
+		return s.refuses(ctx, clientWith("-api=batch"), wire.ExitUnsupported)
 	})
 	s.check("policy-not-offered", func() error {
 		for _, f := range s.describe.Features {
@@ -50,7 +59,7 @@ func (s *session) checkUsage(ctx context.Context) {
 				return &unsupportedError{"the driver offers a policy"}
 			}
 		}
-		return s.refuses(ctx, with("-policy=default"), wire.ExitUnsupported)
+		return s.refuses(ctx, clientWith("-policy=default"), wire.ExitUnsupported)
 	})
 }
 

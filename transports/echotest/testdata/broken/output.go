@@ -56,7 +56,6 @@ func (o *output) change(kind string, rec map[string]any, line []byte) []byte {
 
 // lie changes one figure of a record.
 func (o *output) lie(kind string, rec map[string]any) bool {
-	settings, _ := rec["settings"].(map[string]any)
 	switch o.way + " " + kind {
 	case "contract describe":
 		rec["contract"] = 2
@@ -80,6 +79,16 @@ func (o *output) lie(kind string, rec map[string]any) bool {
 		}
 	case "clock start":
 		rec["mono_ns"] = 1
+	default:
+		settings, _ := rec["settings"].(map[string]any)
+		return o.lieOfSettings(kind, settings)
+	}
+	return true
+}
+
+// lieOfSettings changes one effective setting.
+func (o *output) lieOfSettings(kind string, settings map[string]any) bool {
+	switch o.way + " " + kind {
 	case "affinity hello":
 		settings["affinity"] = []int{0, 1, 2, 3, 4, 5, 6, 7}
 	case "workers hello":
