@@ -20,21 +20,20 @@ enum {
 #define UPDATE_NS (CORE_INTERVAL_MS * (uint64_t)NS_PER_MS)
 
 /* Ends a conversation. Its entry stays, so late datagrams of the peer find it closed. */
-static void drop(struct listener *l, struct peer *p, const char *why)
+static void drop(struct peer *p, const char *why)
 {
 	char from[ADDRESS_TEXT];
 	address_format(&p->session.peer, from);
 	fprintf(stderr, "connection from %s ended after %lld messages: %s\n", from, (long long)p->received, why);
 	session_close(&p->session);
 	p->dirty = false;
-	(void)l;
 }
 
 static void echo(struct listener *l, struct peer *p)
 {
 	int64_t sent = echo_ready(&l->shared->echo, p, l->buffer);
 	if (sent < 0)
-		drop(l, p, "message out of order with the rules, or a fault on request");
+		drop(p, "message out of order with the rules, or a fault on request");
 	else
 		l->messages += sent;
 }
@@ -60,23 +59,30 @@ static struct peer *welcome(struct listener *l, const union address *from, size_
 	return p;
 }
 
-/* With the plain API every datagram is acknowledged by itself and answered at once, as published; with the batch API the peers wait in a
- * list until everything that is ready has been read. */
+/* Echoes what is ready, and acknowledges what was received even when nothing goes back. */
+static void answer(struct listener *l, struct peer *p)
+{
+	echo(l, p);
+	if (p->dirty)
+		session_flush(&p->session, clock_ns());
+	p->dirty = false;
+}
+
+/* With the plain API every datagram is answered by itself: its acknowledgement travels with the first echo, or alone when there is none.
+ * With the batch API the peers wait in a list until everything that is ready has been read. */
 static void take_datagram(struct listener *l, const union address *from, size_t size)
 {
-	const struct config *c = l->shared->echo.config;
 	struct peer *p = peers_find(&l->peers, from);
 	if (p == NULL)
 		p = welcome(l, from, size);
 	if (p == NULL || p->session.kcp == NULL)
 		return;
-	uint64_t now = clock_ns();
-	session_input(&p->session, l->datagram, size, now);
-	if (!c->batch) {
-		session_flush(&p->session, now);
-		echo(l, p);
-	} else if (!p->dirty) {
-		p->dirty = true;
+	session_input(&p->session, l->datagram, size, clock_ns());
+	bool listed = p->dirty;
+	p->dirty = true;
+	if (!l->shared->echo.config->batch) {
+		answer(l, p);
+	} else if (!listed) {
 		p->next_dirty = l->dirty;
 		l->dirty = p;
 	}
@@ -87,10 +93,7 @@ static void serve_dirty(struct listener *l)
 	while (l->dirty != NULL) {
 		struct peer *p = l->dirty;
 		l->dirty = p->next_dirty;
-		echo(l, p);
-		if (p->dirty)
-			session_flush(&p->session, clock_ns());
-		p->dirty = false;
+		answer(l, p);
 	}
 }
 
@@ -148,7 +151,7 @@ void listener_tick(struct listener *l)
 		else
 			session_update(&p->session, now);
 		if (session_dead(&p->session))
-			drop(l, p, p->session.error != 0 ? strerror(p->session.error) : "a segment was sent 20 times without acknowledgement");
+			drop(p, p->session.error != 0 ? strerror(p->session.error) : "a segment was sent 20 times without acknowledgement");
 		else
 			echo(l, p);
 	}

@@ -34,8 +34,8 @@ static void drain(struct lane *l)
 		lane_flush(l, clock_ns());
 }
 
-/* With the plain API every datagram is acknowledged by itself, as published; with the batch API all that are ready are read first,
- * so that one flush serves them. */
+/* With the plain API every datagram is acknowledged by itself and before its echo is verified, as published; with the batch API all that
+ * are ready are read first, so that one flush serves them. */
 static void take_datagram(struct lane *l, size_t size)
 {
 	const struct config *c = l->worker->client->config;
