@@ -211,7 +211,7 @@ func (r *Request2) Decode(b []byte, cookie bool) error {
 	if err != nil {
 		return err
 	}
-	if rest = rest[n:]; len(rest) < 10 {
+	if rest = rest[n:]; len(rest) != 10 { // exactly, so that neither layout passes for the other
 		return ErrShort
 	}
 	r.Server, r.MTU, r.GUID = addr, binary.BigEndian.Uint16(rest), i64(rest[2:])
