@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "address.h"
 
 #include <arpa/inet.h>

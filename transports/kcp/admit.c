@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "admit.h"
 
 #include "core.h"

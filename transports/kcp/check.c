@@ -1,3 +1,5 @@
+//go:build ignore
+
 /* Checks an invocation as package wire does, then against what this driver offers. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

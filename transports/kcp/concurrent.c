@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "burst.h"
 #include "worker.h"
 

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "driver.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "duration.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "echo.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "fail.h"
 
 #include <errno.h>

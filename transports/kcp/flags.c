@@ -1,3 +1,5 @@
+//go:build ignore
+
 /* Reads the argument list: one or two dashes, "-x v" or "-x=v", the last of a repeated flag counts. */
 #include <errno.h>
 #include <stddef.h>

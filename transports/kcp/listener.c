@@ -1,3 +1,5 @@
+//go:build ignore
+
 #define _GNU_SOURCE
 #include "listener.h"
 
@@ -70,7 +72,7 @@ static void answer(struct listener *l, struct peer *p)
 
 /* With the plain API every datagram is answered by itself: its acknowledgement travels with the first echo, or alone when there is none.
  * With the batch API the peers wait in a list until everything that is ready has been read. */
-static void take_datagram(struct listener *l, const union address *from, size_t size)
+void listener_take(struct listener *l, const union address *from, size_t size)
 {
 	struct peer *p = peers_find(&l->peers, from);
 	if (p == NULL)
@@ -88,7 +90,7 @@ static void take_datagram(struct listener *l, const union address *from, size_t 
 	}
 }
 
-static void serve_dirty(struct listener *l)
+void listener_serve(struct listener *l)
 {
 	while (l->dirty != NULL) {
 		struct peer *p = l->dirty;
@@ -107,9 +109,9 @@ static void readable(struct source *s)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			break;
 		if (n > 0)
-			take_datagram(l, &from, (size_t)n);
+			listener_take(l, &from, (size_t)n);
 	}
-	serve_dirty(l);
+	listener_serve(l);
 }
 
 int listener_open(struct listener *l, struct shared *shared, int number, const union address *at, struct failure *f)

@@ -32,6 +32,12 @@ struct listener {
 int listener_open(struct listener *l, struct shared *shared, int number, const union address *at, struct failure *f);
 void listener_close(struct listener *l);
 
+/* Handles the datagram of size bytes in l->datagram. */
+void listener_take(struct listener *l, const union address *from, size_t size);
+
+/* Answers the peers that listener_take left for the end of a turn. */
+void listener_serve(struct listener *l);
+
 /* Moves the clocks of the peers on and echoes what was waiting for room. */
 void listener_tick(struct listener *l);
 

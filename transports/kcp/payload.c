@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "payload.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "peers.h"
 
 #include <stdlib.h>

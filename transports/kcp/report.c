@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "report.h"
 
 #include "records.h"

@@ -1,3 +1,5 @@
+//go:build ignore
+
 #include "burst.h"
 
 void single_drain(struct lane *l)
