@@ -92,6 +92,9 @@ func (c *Client) shard() (*shard, error) {
 	most := min(maxClientShards, runtime.GOMAXPROCS(0))
 	if len(c.shards) < most {
 		sh, err := newShard(c.tuning.config(true, 0), c.tuning.Spin, c.tuning.GSO, clientBatch)
+		if err == nil {
+			err = sh.wait.Prepare()
+		}
 		if err != nil {
 			return nil, err
 		}

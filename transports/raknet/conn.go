@@ -129,12 +129,15 @@ func (c *Conn) enqueue(ctx context.Context, m *core.Message) error {
 	if c.shut {
 		return ErrClosed
 	}
-	err := c.s.Send(m)
-	if err != core.ErrWouldBlock {
+	if err := c.s.Send(m); err != core.ErrWouldBlock {
 		return err
 	}
+	return c.enqueueLater(ctx, m)
+}
+
+func (c *Conn) enqueueLater(ctx context.Context, m *core.Message) error {
 	defer c.sh.leave()
-	for err == core.ErrWouldBlock {
+	for {
 		c.sh.emit(c, c.sh.clock(), false)
 		if err := c.sh.await(ctx, c, writing); err != nil {
 			return err
@@ -142,9 +145,10 @@ func (c *Conn) enqueue(ctx context.Context, m *core.Message) error {
 		if c.shut {
 			return ErrClosed
 		}
-		err = c.s.Send(m)
+		if err := c.s.Send(m); err != core.ErrWouldBlock {
+			return err
+		}
 	}
-	return err
 }
 
 // Recv waits for the next message, copies it into b and returns its size. If b is too small the message stays where it is and Recv
@@ -178,14 +182,10 @@ func (c *Conn) next(ctx context.Context, room int) ([]byte, error) {
 }
 
 func (c *Conn) awaitMessage(ctx context.Context) error {
-	waited := false
+	defer c.sh.leave()
 	for c.s.Unread() == 0 {
 		if err := c.over(); err != nil {
 			return err
-		}
-		if !waited {
-			waited = true
-			defer c.sh.leave()
 		}
 		if err := c.sh.await(ctx, c, reading); err != nil {
 			return err

@@ -93,8 +93,6 @@ func (sh *shard) useEpoll() error {
 			return err
 		}
 		sh.fd, sh.only = -1, nil
-	} else if err := sh.wait.Prepare(); err != nil {
-		return err
 	}
 	sh.kick() // whoever waits for the only socket
 	return nil

@@ -78,7 +78,7 @@ func (e *endpoint) decide(sh *shard, now int64, c *Conn, op core.Opening, from *
 		case c.half && c.guid == op.GUID: // reply 2 was lost
 			e.offline.Accept(c.peer, core.Opening{MTU: c.s.MTU()}, &e.replies)
 			return
-		case c.half || c.shut || e.offline.Cookies && c.guid != op.GUID:
+		case c.shut || e.offline.Cookies && c.guid != op.GUID:
 			c.s.Abort(ErrReplaced) // the cookie has proven the address
 			sh.settle(c)
 		default:
