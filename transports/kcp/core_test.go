@@ -1,4 +1,5 @@
-// Package kcp holds no Go code but the tests of the C driver.
+// Package kcp holds no Go code but the tests of the C driver. The C files begin with a build constraint so that the Go tool does not take
+// them for cgo.
 package kcp
 
 import (
