@@ -122,15 +122,27 @@ func Digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// List describes every driver of this repository and every bound one.
+// List describes every driver of this repository, those over other cores that were built, and every bound one.
 func List(ctx context.Context, dir string, bound map[string]string) []Driver {
 	names := Names()
-	var extra []string
+	extra := unpinned(dir)
 	for name := range bound {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(names, name) && !slices.Contains(extra, name) {
 			extra = append(extra, name)
 		}
 	}
 	slices.Sort(extra)
 	return Find(ctx, dir, bound, append(names, extra...))
+}
+
+// unpinned names the drivers in dir that were built over another core than the pinned one.
+func unpinned(dir string) []string {
+	paths, err := filepath.Glob(filepath.Join(dir, columnOf("*")))
+	if err != nil {
+		return nil
+	}
+	for i, p := range paths {
+		paths[i] = filepath.Base(p)
+	}
+	return paths
 }
