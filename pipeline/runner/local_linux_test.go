@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,6 +84,6 @@ func planDrivers(p *matrix.Plan) []string {
 type testWriter struct{ t *testing.T }
 
 func (w testWriter) Write(p []byte) (int, error) {
-	w.t.Log(fmt.Sprintf("%.300s", p))
+	w.t.Logf("%.300s", p)
 	return len(p), nil
 }

@@ -14,7 +14,6 @@ import (
 
 // pipeNet is a reliable ordered transport inside one process. Its hooks break it on purpose.
 type pipeNet struct {
-	once    sync.Once
 	backlog chan Conn
 	delay   time.Duration // per received message, so that virtual time moves
 	desc    wire.Describe

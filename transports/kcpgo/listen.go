@@ -94,7 +94,7 @@ func serve(pc net.PacketConn, s shared) (*listener, error) {
 // Accept waits for the first segment of a client not seen before.
 func (l *listener) Accept(ctx context.Context) (echo.Conn, error) {
 	// kcp-go knows no context: its end becomes a deadline in the past.
-	stop := context.AfterFunc(ctx, func() { l.accept.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = l.accept.SetDeadline(time.Unix(1, 0)) }) // fails only once it is closed
 	defer stop()
 	session, err := l.accept.AcceptKCP()
 	if ctx.Err() != nil {

@@ -133,9 +133,9 @@ func (s *server) failure() error {
 
 // done counts whole messages; without loss they equal the client's.
 func (s *server) done() (wire.Done, error) {
-	set, got := settings(s.cfg), buffers{}
-	var err error
-	if got, err = granted(s.listeners[0].fd); err != nil {
+	set := settings(s.cfg)
+	got, err := granted(s.listeners[0].fd)
+	if err != nil {
 		return wire.Done{}, err
 	}
 	set.RcvBufGranted, set.SndBufGranted = got.receive, got.send

@@ -9,7 +9,7 @@ import (
 // Message types, attributes and verdicts of include/uapi/linux/netfilter/nfnetlink_queue.h and nfnetlink.h.
 const (
 	subsystem       = 3 // NFNL_SUBSYS_QUEUE
-	msgPacket       = subsystem<<8 | 0
+	msgPacket       = subsystem << 8
 	msgVerdict      = subsystem<<8 | 1
 	msgConfig       = subsystem<<8 | 2
 	msgVerdictBatch = subsystem<<8 | 3
