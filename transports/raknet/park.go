@@ -119,6 +119,7 @@ func (sh *shard) unlink(w *waiter) {
 
 func (sh *shard) unpark(w *waiter) {
 	sh.unlink(w)
+	sh.woken = true
 	w.ch <- struct{}{}
 }
 

@@ -29,10 +29,11 @@ func (sh *shard) poll(until int64) {
 // pollOne polls a single socket.
 func (sh *shard) pollOne(fd int, until int64) {
 	owner := sh.only // may be joined by others while the lock is free; what is read here is still its own
+	yield := sh.takeWoken()
 	sh.mu.Unlock()
 	n := sh.rx.Receive(fd)
-	if n == 0 {
-		runtime.Gosched() // callers that were just woken first: a thread that sleeps in the kernel keeps them waiting
+	if n == 0 && yield {
+		runtime.Gosched()
 	}
 	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
 		n = sh.rx.Receive(fd)
@@ -53,6 +54,14 @@ func (sh *shard) pollOne(fd int, until int64) {
 		sh.input(owner, n)
 		sh.runTimers(sh.clock())
 	}
+}
+
+// takeWoken says whether callers were woken since the last time. They should run before the poller sleeps: a thread that sleeps in
+// the kernel would keep them waiting. Yielding without need is costly, because the runtime wakes another thread for every yield.
+func (sh *shard) takeWoken() bool {
+	woken := sh.woken
+	sh.woken = false
+	return woken
 }
 
 func (sh *shard) spinEnd() int64 {
@@ -78,9 +87,10 @@ func (sh *shard) sleepTime(until int64) int64 {
 
 // pollMany polls a client's sockets, those that have something.
 func (sh *shard) pollMany(until int64) {
+	yield := sh.takeWoken()
 	sh.mu.Unlock()
 	n := sh.wait.Ready()
-	if n == 0 {
+	if n == 0 && yield {
 		runtime.Gosched()
 	}
 	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
@@ -140,10 +150,7 @@ func (sh *shard) run() {
 			sh.mu.Lock()
 		default:
 			sh.poll(never)
-			if w := sh.parked.head; w != nil && !sh.done {
-				sh.unpark(w)
-				sh.lastLeave = sh.clock()
-			}
+			sh.handOver()
 		}
 	}
 	for sh.polling { // a caller, who has been kicked
@@ -153,6 +160,19 @@ func (sh *shard) run() {
 	}
 	sh.shutdown()
 	sh.mu.Unlock()
+}
+
+// handOver lets callers poll: one that is parked, or those that have just been woken and will soon be back.
+func (sh *shard) handOver() {
+	w := sh.parked.head
+	if w == nil && !sh.woken || sh.done {
+		return
+	}
+	sh.woken = false
+	sh.lastLeave = sh.clock()
+	if w != nil {
+		sh.unpark(w)
+	}
 }
 
 // stop ends the shard and waits for its goroutine.

@@ -32,6 +32,7 @@ type shard struct {
 	alive  int       // connections
 
 	polling      bool
+	woken        bool   // callers were woken since the last yield
 	polls        uint64 // polls started
 	blockedUntil int64  // end of the wait that the poller is in; 0: it is not waiting
 	lastLeave    int64  // when a caller last stopped polling
