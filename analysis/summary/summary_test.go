@@ -3,6 +3,7 @@ package summary
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,5 +115,28 @@ func TestTSVGolden(t *testing.T) {
 	}
 	if !bytes.Equal(want, b.Bytes()) {
 		t.Errorf("summary.tsv changed; rerun with -update after checking:\n%s", b.String())
+	}
+}
+
+func TestFairnessCountsStarvedConnections(t *testing.T) {
+	for name, c := range map[string]struct {
+		bursts []int64
+		want   float64
+		ok     bool
+	}{
+		"equal":   {[]int64{5, 5, 5, 5}, 1, true},
+		"starved": {[]int64{5, 5, 5, 0}, 0.75, true},
+		"all":     {[]int64{0, 0}, 0, false},
+		"one":     {[]int64{5}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := artifacts.Record{Client: artifacts.Side{Result: &wire.Result{}}}
+			for _, b := range c.bursts {
+				r.Client.Result.PerConn = append(r.Client.Result.PerConn, wire.ConnResult{BurstNS: b})
+			}
+			if got, ok := jain(&r); ok != c.ok || math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("%v, %t; want %v, %t", got, ok, c.want, c.ok)
+			}
+		})
 	}
 }

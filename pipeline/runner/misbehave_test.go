@@ -63,6 +63,7 @@ func lyingClients() map[string]misbehaviour {
 		"wrong bytes":    wrongResult(func(r *wire.Result) { r.Bytes -= 800 }, "bytes, want"),
 		"loses":          wrongResult(func(r *wire.Result) { r.Lost, r.Verified = 1, r.Verified-1 }, "1 messages lost by a reliable transport"),
 		"Little":         wrongResult(func(r *wire.Result) { r.PerConn[0].RTTSumNS *= 2 }, "connection 0: 1.895 windows in flight"),
+		"no burst time":  wrongResult(func(r *wire.Result) { r.PerConn[0] = wire.ConnResult{} }, "connection 0: burst time of 0 ns"),
 		"wrong quantile": wrongResult(func(r *wire.Result) { quantiles(r).P95NS++ }, "p95 is 1001 ns, the samples file has 1000 ns"),
 		"no quantiles":   wrongResult(func(r *wire.Result) { r.Sparse, r.Loaded = nil, nil }, "quantiles"),
 		"no RSS":         wrongExit(func(e *wire.Exit) { e.MaxRSSKiB = 0 }, "client: peak RSS is missing"),

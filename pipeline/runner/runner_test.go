@@ -88,3 +88,27 @@ func TestHungClientCostsItsDeadlineAndNotMore(t *testing.T) {
 		}
 	})
 }
+
+// TestUnreliableDriverMayStarveAConnection: a connection whose whole burst was lost is data, not a defect of the run.
+func TestUnreliableDriverMayStarveAConnection(t *testing.T) {
+	for name, unreliable := range map[string]func(o *Options){
+		"column": func(o *Options) { other(o).Unreliable = true },
+		"driver": func(o *Options) { described(o).Reliable = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := testPlan(t, 1, nil)
+			plan.Runs = plan.Runs[2:] // the suite of four connections
+			rt := &fakeRuntime{}
+			opt := options(t, rt, plan)
+			rt.script = only("client", clientSaying(func(r *wire.Result) {
+				r.PerConn[3], r.Lost, r.Verified, r.Bytes = wire.ConnResult{}, 50, r.Verified-50, r.Bytes-50*800
+			}))
+			unreliable(&opt)
+			totals, err := Run(t.Context(), opt)
+			must(t, err)
+			if totals.OK != 1 || totals.Failed != 1 { // the same from the reliable column is a defect
+				t.Fatalf("%+v: %s", totals, reasons(t, opt.Dir))
+			}
+		})
+	}
+}

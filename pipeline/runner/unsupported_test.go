@@ -46,8 +46,11 @@ func TestUnsupportedNamesWhatIsMissing(t *testing.T) {
 
 func other(o *Options) *matrix.Variant { return &o.Plan.Runs[1].Variant }
 
-func limit(o *Options) *wire.Limits {
+// described returns the second driver's description for changing.
+func described(o *Options) *wire.Describe {
 	d := *o.Drivers[1].Describe
 	o.Drivers[1].Describe = &d
-	return &d.Limits
+	return &d
 }
+
+func limit(o *Options) *wire.Limits { return &described(o).Limits }
