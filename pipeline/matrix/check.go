@@ -119,8 +119,11 @@ func (c *checker) variant(path string, rv rawVariant) Variant {
 		RcvBuf: int(rv.RcvBuf), SndBuf: int(rv.SndBuf), BuffersOn: or(rv.BuffersOn, BuffersBoth), GSO: or(rv.GSO, GSOOff),
 		RTOMinNS: time.Duration(rv.RTOMin), Unreliable: rv.Unreliable, Extra: rv.Extra, Rationale: rv.Rationale,
 	}
-	c.oneOf(path+".api", v.API, wire.APISend, wire.APIBatch, APIBatchFull)
-	c.oneOf(path+".policy", v.Policy, wire.PolicyOff, wire.PolicyDefault)
+	c.oneOf(path+".api", v.API, wire.APISend, wire.APIBatch)
+	c.oneOf(path+".policy", v.Policy, wire.PolicyOff, wire.PolicyDefault, wire.PolicyFull)
+	if v.Policy == wire.PolicyFull && v.API != wire.APIBatch {
+		c.fail(path+".policy", "full is about batch calls: it needs api batch")
+	}
 	c.oneOf(path+".buffers_on", v.BuffersOn, BuffersBoth, BuffersServer)
 	c.oneOf(path+".gso", v.GSO, GSOOff, GSOOn, GSOLossless)
 	c.count(path+".rcvbuf", v.RcvBuf, 0, maxBuffer)

@@ -49,6 +49,8 @@ func wrongValues() []wrong {
 		{"duplicate key", "seed: any", "name: any", `mine.yaml:3: mapping key "name" already defined`},
 		{"duplicate id", "loss_percent: 0.5, one_way_delay: 500us}", "}\n  - {suite: single, payload: 800, connections: 1, messages: 11}", "mine.yaml:12: profiles[1]: duplicate id single-800B-1c-l0-d0"},
 		{"duplicate column", "name: b", "name: a", "mine.yaml:19: variants[1].name: duplicate column a"},
+		{"unknown api", "{name: a, driver: d}", "{name: a, driver: d, api: batch-full}", `mine.yaml:18: variants[0].api: unknown value "batch-full"`},
+		{"full policy of sends", "{name: a, driver: d}", "{name: a, driver: d, policy: full}", "mine.yaml:18: variants[0].policy: full is about batch calls"},
 		{"zero count", "messages: 10\n", "messages: 0\n", "mine.yaml:15: profiles[1].messages: is 0, want 1 to"},
 		{"missing count", "    messages: 10\n", "", "mine.yaml:12: profiles[1].messages: is 0"},
 		{"negative", "payload: 64", "payload: -64", "mine.yaml:13: profiles[1].payload: is -64, want 17 to 65536"},

@@ -20,9 +20,6 @@ const (
 	BuffersBoth   = "both"
 	BuffersServer = "server"
 
-	// APIBatchFull is batch where the client of the single suites receives in batches too, which the published drivers do not.
-	APIBatchFull = "batch-full"
-
 	// BackendNone marks a link that no backend can make here.
 	BackendNone = "none"
 )
@@ -45,8 +42,6 @@ func (r Run) Unsupported() string {
 	switch {
 	case r.Variant.Unreliable && r.Profile.Link.LossPPM > 0:
 		return fmt.Sprintf("%s repairs nothing, so it is not measured with injected loss", r.Variant.Name)
-	case r.Variant.API != wire.APISend && r.Variant.API != wire.APIBatch:
-		return fmt.Sprintf("version %d of the driver contract has no api %s", wire.ContractVersion, r.Variant.API)
 	case r.Profile.Link.Backend == BackendNone:
 		return fmt.Sprintf("no link backend here can do %s %% loss with %v one-way delay", r.Profile.lossPercent(), r.Profile.Link.DelayNS)
 	}

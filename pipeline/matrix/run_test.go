@@ -71,8 +71,9 @@ func TestRunFacts(t *testing.T) {
 	if runOf(t, "single-800B-1c-l1-d0/udp/r1").Unsupported() == "" || runOf(t, "single-800B-1c-l0-d0/udp/r1").Unsupported() != "" {
 		t.Error("udp is measured exactly where nothing is lost")
 	}
-	if runOf(t, "single-64B-1c-l0-d0/raknet-batch-full/r1").Unsupported() == "" {
-		t.Error("a driver is asked for an api that its contract does not have")
+	full := runOf(t, "single-64B-1c-l0-d0/raknet-batch-full/r1")
+	if full.Unsupported() != "" || full.Variant.API != wire.APIBatch || full.Variant.Policy != wire.PolicyFull {
+		t.Errorf("raknet-batch-full is api %s, policy %s; %s", full.Variant.API, full.Variant.Policy, full.Unsupported())
 	}
 	r := runOf(t, "concurrent-800B-2048c-l0-d0/tcp/r2")
 	if r.FileName() != "concurrent-800B-2048c-l0-d0_tcp_r2" || r.OpenFiles(64) != 2112 {

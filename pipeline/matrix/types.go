@@ -47,9 +47,9 @@ type Profile struct {
 // Variant is one column: a driver and how it is called.
 type Variant struct {
 	Name       string         `json:"name"`
-	Driver     string         `json:"driver"` // base name of the driver's file, or what --driver bound to this name
-	API        string         `json:"api"`    // send, batch, or batch-full: batch with batch receive on the single-connection client too
-	Policy     string         `json:"policy"`
+	Driver     string         `json:"driver"`        // base name of the driver's file, or what --driver bound to this name
+	API        string         `json:"api"`           // send or batch
+	Policy     string         `json:"policy"`        // off, default, or full: batch calls pack to the MTU
 	MTU        map[string]int `json:"mtu,omitempty"` // by suite; absent: the driver's default
 	RcvBuf     int            `json:"rcvbuf,omitempty"`
 	SndBuf     int            `json:"sndbuf,omitempty"`

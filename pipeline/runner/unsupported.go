@@ -41,8 +41,8 @@ func notDescribed(d wire.Describe, r matrix.Run) string {
 	switch {
 	case !slices.Contains(d.APIs, api):
 		return fmt.Sprintf("offers no api %q", api)
-	case v.Policy != wire.PolicyOff && !slices.Contains(d.Features, "policy"):
-		return fmt.Sprintf("offers no policy %q", v.Policy)
+	case v.Policy != wire.PolicyOff && !slices.Contains(d.Features, wire.PolicyFeature(v.Policy)):
+		return fmt.Sprintf("offers no policy %q (feature %s)", v.Policy, wire.PolicyFeature(v.Policy))
 	case d.Limits.MaxPayload > 0 && p.PayloadBytes > d.Limits.MaxPayload:
 		return fmt.Sprintf("takes payloads up to %d B, not %d", d.Limits.MaxPayload, p.PayloadBytes)
 	case d.Limits.MaxConnections > 0 && p.Connections > d.Limits.MaxConnections:

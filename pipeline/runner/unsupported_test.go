@@ -14,9 +14,14 @@ func TestUnsupportedNamesWhatIsMissing(t *testing.T) {
 		change func(o *Options)
 		reason string
 	}{
-		"driver":      {func(o *Options) { o.Drivers[1].Missing = "driver other not built: run it" }, "driver other not built: run it"},
-		"api":         {func(o *Options) { other(o).API = wire.APIBatch }, `driver other: offers no api "batch"`},
-		"policy":      {func(o *Options) { other(o).Policy = wire.PolicyDefault }, `driver other: offers no policy "default"`},
+		"driver": {func(o *Options) { o.Drivers[1].Missing = "driver other not built: run it" }, "driver other not built: run it"},
+		"api":    {func(o *Options) { other(o).API = wire.APIBatch }, `driver other: offers no api "batch"`},
+		"policy": {func(o *Options) { other(o).Policy = wire.PolicyDefault }, `driver other: offers no policy "default" (feature policy)`},
+		"full policy": {func(o *Options) {
+			v, d := other(o), described(o)
+			v.API, v.Policy = wire.APIBatch, wire.PolicyFull
+			d.APIs, d.Features = []string{wire.APISend, wire.APIBatch}, []string{wire.FeaturePolicy}
+		}, `driver other: offers no policy "full" (feature policy-full)`},
 		"unreliable":  {func(o *Options) { other(o).Unreliable = true; o.Plan.Runs[1].Profile.Link.LossPPM = 10_000 }, "repairs nothing"},
 		"link":        {func(o *Options) { o.Plan.Runs[1].Profile.Link.Backend = matrix.BackendNone }, "no link backend here"},
 		"open files":  {func(o *Options) { o.Plan.Runs[1].Profile.Connections = 1 << 20 }, "open files limit 16384: 1048576 connections need 1048640"},

@@ -51,7 +51,7 @@ func offered(d wire.Describe, cfg wire.Config) error {
 	switch {
 	case !slices.Contains(d.APIs, cfg.API):
 		return &wire.UnsupportedError{What: "api " + cfg.API}
-	case cfg.Policy != wire.PolicyOff && !slices.Contains(d.Features, "policy"):
+	case cfg.Policy != wire.PolicyOff && !slices.Contains(d.Features, wire.PolicyFeature(cfg.Policy)):
 		return &wire.UnsupportedError{What: "policy " + cfg.Policy}
 	case d.Limits.MaxPayload > 0 && cfg.Payload > d.Limits.MaxPayload:
 		return &wire.UnsupportedError{What: fmt.Sprintf("payload of %d bytes (at most %d)", cfg.Payload, d.Limits.MaxPayload)}

@@ -44,8 +44,8 @@ func saneDescribe(d wire.Describe) error {
 		}
 	}
 	for _, f := range d.Features {
-		if f != "policy" && f != "unreliable" {
-			return want("features among policy, unreliable", "%q", f)
+		if f != wire.FeaturePolicy && f != wire.FeaturePolicyFull && f != wire.FeatureUnreliable {
+			return want("features among policy, policy-full, unreliable", "%q", f)
 		}
 	}
 	switch {

@@ -31,6 +31,7 @@ const (
 
 	PolicyOff     = "off"
 	PolicyDefault = "default"
+	PolicyFull    = "full" // batch calls pack to the MTU instead of a fixed number of messages
 
 	FaultNone   = "none"
 	FaultFlip   = "flip"   // one byte of one echo is wrong
@@ -39,6 +40,24 @@ const (
 	FaultDrop   = "drop"   // one echo is never sent
 	FaultCut    = "cut"    // the connection ends after message N (flag value cut@N)
 )
+
+// Features that a driver may list in its description.
+const (
+	FeaturePolicy     = "policy"      // takes -policy=default
+	FeaturePolicyFull = "policy-full" // takes -policy=full
+	FeatureUnreliable = "unreliable"  // reserved
+)
+
+// PolicyFeature names the feature that a driver needs for a policy; empty: every driver has it.
+func PolicyFeature(policy string) string {
+	switch policy {
+	case PolicyDefault:
+		return FeaturePolicy
+	case PolicyFull:
+		return FeaturePolicyFull
+	}
+	return ""
+}
 
 // MinPayload is the smallest payload in bytes that can carry the marker, the connection index and the message number.
 const MinPayload = 17
@@ -88,7 +107,7 @@ func (c *Config) flags(w io.Writer) *flag.FlagSet {
 	fs.StringVar(&c.Suite, "suite", c.Suite, "single, sparse, concurrent or loaded")
 	fs.TextVar(&c.Addr, "addr", c.Addr, "`IP:PORT` to listen on or to dial")
 	fs.StringVar(&c.API, "api", c.API, "send or batch")
-	fs.StringVar(&c.Policy, "policy", c.Policy, "send policy: off or default")
+	fs.StringVar(&c.Policy, "policy", c.Policy, "send policy: off, default or full")
 	fs.IntVar(&c.Connections, "connections", c.Connections, "number of connections")
 	fs.IntVar(&c.Messages, "messages", c.Messages, "burst messages per connection")
 	fs.IntVar(&c.Payload, "payload", c.Payload, "payload of one message in bytes, at least 17")

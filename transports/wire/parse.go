@@ -78,7 +78,7 @@ func (c Config) enums() error {
 	}{
 		{"role", c.Role, []string{RoleServer, RoleClient}},
 		{"api", c.API, []string{APISend, APIBatch}},
-		{"policy", c.Policy, []string{PolicyOff, PolicyDefault}},
+		{"policy", c.Policy, []string{PolicyOff, PolicyDefault, PolicyFull}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {
 			return &UsageError{Flag: e.flag, Reason: fmt.Sprintf("%q is not one of %s", e.value, strings.Join(e.allowed, ", "))}
@@ -121,6 +121,8 @@ func (c Config) combinations() error {
 	switch {
 	case c.Connections > 1 && (c.Suite == SuiteSingle || c.Suite == SuiteSparse):
 		return &UsageError{Flag: "connections", Reason: "suite " + c.Suite + " has exactly one"}
+	case c.Policy == PolicyFull && c.API != APIBatch:
+		return &UsageError{Flag: "policy", Reason: "full is about batch calls: give -api=batch"}
 	case c.Connections > maxTotal/(c.Messages+c.Warmup+c.Samples):
 		return &UsageError{Flag: "messages", Reason: "more than 2^40 messages in all"}
 	case c.Role == RoleClient && c.Fault != FaultNone:

@@ -40,6 +40,7 @@ var refused = map[string]string{
 	must + "-deadline 5":             "deadline",
 	must + "-api burst":              "flag -api",
 	must + "-policy on":              "flag -policy",
+	must + "-policy full":            "flag -policy: full is about batch calls",
 	must + "-gso maybe":              "gso",
 	must + "-addr localhost":         "addr",
 	must + "-fault melt":             "fault",
@@ -102,6 +103,9 @@ func randomConfig(r *rand.Rand) Config {
 		Payload: MinPayload + r.IntN(4096), Window: 1 + r.IntN(100), Warmup: r.IntN(100), Samples: r.IntN(100), Workers: r.IntN(9),
 		Listeners: 1 + r.IntN(8), MTU: r.IntN(1500), RcvBuf: r.IntN(1 << 21), SndBuf: r.IntN(1 << 21), GSO: r.IntN(2) == 0,
 		Workload: "closed", Deadline: time.Duration(1 + r.Int64N(1e12)), Seed: r.Int64() - r.Int64(), StopOnEOF: r.IntN(2) == 0, Fault: FaultNone,
+	}
+	if c.API == APIBatch && r.IntN(3) == 0 {
+		c.Policy = PolicyFull
 	}
 	if c.Suite == SuiteConcurrent || c.Suite == SuiteLoaded {
 		c.Connections = 1 + r.IntN(2048)
