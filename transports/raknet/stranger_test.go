@@ -194,11 +194,17 @@ func answers(s *net.UDPConn) (n int) {
 	}
 }
 
-// TestNoAllocation counts allocations per message of 800 B in the steady state, on both ends together.
+// TestNoAllocation counts allocations per message in the steady state, on both ends together.
 func TestNoAllocation(t *testing.T) {
+	for _, size := range []int{64, 800, 4096} {
+		noAllocation(t, size)
+	}
+}
+
+func noAllocation(t *testing.T, size int) {
 	cli, srv, _ := pair(t, nil, nil)
 	ctx := context.Background()
-	b, buf := message(800, 0), make([]byte, 800)
+	b, buf := message(size, 0), make([]byte, size)
 	once := func() {
 		if err := cli.Send(ctx, b); err != nil {
 			t.Fatal(err)
@@ -211,7 +217,7 @@ func TestNoAllocation(t *testing.T) {
 		once()
 	}
 	if n := testing.AllocsPerRun(5000, once); n != 0 {
-		t.Errorf("%v allocations per message", n)
+		t.Errorf("%v allocations per message of %d B", n, size)
 	}
 }
 

@@ -6,19 +6,20 @@ import "transportbench/transports/raknet/internal/codec"
 // their slot is needed, so that a late acknowledgement still counts.
 type sentEntry struct {
 	number, index uint32
+	sentNS        int64
 	n             uint16
 }
 
 const maxSent = 4096
 
 // number files the next datagram number under the reliable frames that it carries.
-func (s *Session) number(index uint32, n int) {
+func (s *Session) number(now int64, index uint32, n int) {
 	e := &s.sent[int(s.nextNumber)&(len(s.sent)-1)]
 	for s.inUse(e) && len(s.sent) < maxSent {
 		s.growSent()
 		e = &s.sent[int(s.nextNumber)&(len(s.sent)-1)]
 	}
-	*e = sentEntry{s.nextNumber, index, uint16(n)}
+	*e = sentEntry{s.nextNumber, index, now, uint16(n)}
 	s.countNumber()
 }
 
@@ -130,7 +131,7 @@ func (s *Session) onAck(now int64, e *sentEntry) {
 			sampled = true
 		}
 		if f.number != e.number {
-			s.noteSpurious(f)
+			s.noteSpurious(f, now-e.sentNS)
 		}
 		s.retire(f)
 	}
@@ -143,11 +144,19 @@ func (s *Session) sample(rtt int64) {
 	s.rtoNS = min(max(s.srttNS+s.srttNS/2, int64(minTimeout)), int64(maxTimeout))
 }
 
-// noteSpurious raises the reordering tolerance when the original arrived after it had been given up.
-func (s *Session) noteSpurious(f *frame) {
+// noteSpurious learns from a frame whose original arrived after it had been given up: either the path reorders more than was
+// tolerated, or it is slower than the timeout. The number acknowledged says which transmission it was, so the time of the original
+// is known, other than in the case that Karn's rule is about; without it a path that has become slower than the timeout would never
+// be measured, and everything on it would be sent twice.
+func (s *Session) noteSpurious(f *frame, rtt int64) {
 	s.Stats.Spurious++
 	if f.timeouts == 0 {
 		s.tolerance = min(max(s.tolerance*2, 3), maxTolerance)
+		return
+	}
+	if rtt > s.srttNS {
+		s.srttNS = rtt
+		s.rtoNS = min(max(rtt+rtt/2, int64(minTimeout)), int64(maxTimeout))
 	}
 }
 

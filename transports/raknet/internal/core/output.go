@@ -69,7 +69,7 @@ func (s *Session) transmitFresh(now int64, o *Outbox) {
 	}
 	o.commit(b)
 	s.Stats.Packed += uint64(n)
-	s.number(first, n)
+	s.number(now, first, n)
 }
 
 // packable is how many of the next frames share a datagram.
@@ -105,7 +105,7 @@ func (s *Session) transmit(now int64, f *frame, o *Outbox) {
 		return
 	}
 	s.depart(now, f)
-	s.number(f.index, 1)
+	s.number(now, f.index, 1)
 }
 
 // depart notes that f leaves in the datagram with the next number.

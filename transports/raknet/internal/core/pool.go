@@ -15,6 +15,7 @@ const maxPooled = 16 << 20
 type Pool struct {
 	free   [classCount][][]byte
 	frames *frame
+	splits []*split // with empty tables
 }
 
 // Get returns a buffer of n bytes with undefined content. Sizes over 64 KiB are not pooled.

@@ -17,13 +17,33 @@ type split struct {
 	movedNS  int64    // last fragment
 }
 
+// smallSplit is the number of fragments up to which a split is kept for reuse.
+const smallSplit = 64
+
 func (g *split) free(p *Pool) {
-	for _, b := range g.parts {
+	for i, b := range g.parts {
 		if b != nil {
 			p.Put(b)
+			g.parts[i] = nil
 		}
 	}
-	g.parts = nil
+	if cap(g.parts) > smallSplit || len(p.splits) >= smallSplit {
+		g.parts = nil
+		return
+	}
+	*g = split{parts: g.parts[:0]}
+	p.splits = append(p.splits, g)
+}
+
+func (p *Pool) getSplit() *split {
+	n := len(p.splits)
+	if n == 0 {
+		return new(split)
+	}
+	g := p.splits[n-1]
+	p.splits[n-1] = nil
+	p.splits = p.splits[:n-1]
+	return g
 }
 
 func (g *split) charge() int { return g.bytes + int(g.got)*FrameCharge + cap(g.parts)*bytesPerSlot }
@@ -75,7 +95,9 @@ func (s *Session) splitOf(now int64, f *codec.Frame) *split {
 		s.end(ErrViolation)
 		return nil
 	}
-	g := &split{id: f.SplitID, reliable: f.IsReliable(), count: f.SplitCount, movedNS: now}
+	g := s.pool.getSplit()
+	g.id, g.reliable, g.count, g.movedNS = f.SplitID, f.IsReliable(), f.SplitCount, now
+	s.heldBytes += g.charge() // the table that comes with it
 	s.splits = append(s.splits, g)
 	if s.splitDue == 0 {
 		s.splitDue = now + int64(splitStall)
@@ -85,9 +107,9 @@ func (s *Session) splitOf(now int64, f *codec.Frame) *split {
 
 func (s *Session) drop(g *split) {
 	s.heldBytes -= g.charge()
-	g.free(s.pool)
 	i := slices.Index(s.splits, g)
 	s.splits = slices.Delete(s.splits, i, i+1)
+	g.free(s.pool)
 	if len(s.splits) == 0 {
 		s.splitDue = 0
 	}
