@@ -23,6 +23,14 @@ func scaled(r summary.Row, per float64, unit string) string {
 	return fmt.Sprintf("%.2f %s (%.2f–%.2f %s)", r.Median/per, unit, r.Min/per, r.Max/per, unit)
 }
 
+// short is scaled without the range of a single run, which says nothing.
+func short(r summary.Row, per float64, unit string) string {
+	if r.N == 1 {
+		return fmt.Sprintf("%.2f %s", r.Median/per, unit)
+	}
+	return scaled(r, per, unit)
+}
+
 // thousands renders a count with separators: 1,048,576.
 func thousands(n int) string {
 	s := strconv.Itoa(n)

@@ -29,6 +29,9 @@ func newAnalyze() *cobra.Command {
 			if quiet {
 				out = io.Discard
 			}
+			if err := artifactFolder(args[0]); err != nil {
+				return err
+			}
 			return derive(args[0], out)
 		},
 	}

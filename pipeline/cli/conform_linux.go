@@ -40,6 +40,11 @@ func newConform() *cobra.Command {
 			if len(args) == 0 {
 				return usage("conform: name a driver or give --all")
 			}
+			for _, path := range args {
+				if err := program(path); err != nil {
+					return err
+				}
+			}
 			return conform(cmd, args, filepath.Join(folder, drivers.Launch), suites, asJSON)
 		},
 	}
@@ -63,6 +68,20 @@ func built(cmd *cobra.Command, folder string) []string {
 		}
 	}
 	return paths
+}
+
+// program refuses what cannot be a driver at all, before any check of it fails with a worse reason.
+func program(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return usage("conform %s: %w; name the file of a driver", path, cause(err))
+	case !info.Mode().IsRegular():
+		return usage("conform %s: is not a file; name the file of a driver", path)
+	case info.Mode().Perm()&0o111 == 0:
+		return usage("conform %s: is not executable; run chmod +x on it", path)
+	}
+	return nil
 }
 
 func conform(cmd *cobra.Command, paths []string, launch string, suites []string, asJSON bool) error {

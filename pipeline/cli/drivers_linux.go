@@ -52,7 +52,7 @@ func localRuntime(driversDir string) (*sandbox.Local, error) {
 }
 
 func newDrivers() *cobra.Command {
-	cmd := &cobra.Command{Use: "drivers", Short: "Build or list the drivers", Args: noArgs, Example: "  bench drivers build\n  bench drivers list --json",
+	cmd := &cobra.Command{Use: "drivers", Short: "Build or list the drivers", Args: noCommand, Example: "  bench drivers build\n  bench drivers list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(newDriversBuild(), newDriversList())
 	return cmd

@@ -35,6 +35,9 @@ func newKeep() *cobra.Command {
 
 // keep verifies from, then copies what is light into a new folder of the artifact's id below into.
 func keep(from, into string) (string, error) {
+	if err := artifactFolder(from); err != nil {
+		return "", err
+	}
 	rep, err := artifacts.Verify(from)
 	if err != nil {
 		return "", fail(ExitUsage, err)

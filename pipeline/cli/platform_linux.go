@@ -15,6 +15,6 @@ func holder(args []string) (int, bool) {
 }
 
 // platformCommands need the kernel's namespaces.
-func platformCommands() []*cobra.Command {
-	return []*cobra.Command{newRun(), newDoctor(), newConform(), newHost(), newDrivers(), newSelf()}
+func platformCommands(c console) []*cobra.Command {
+	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newSelf()}
 }

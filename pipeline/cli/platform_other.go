@@ -13,7 +13,7 @@ import (
 func holder([]string) (int, bool) { return 0, false }
 
 // platformCommands stand for what only Linux can do and say what to use instead.
-func platformCommands() []*cobra.Command {
+func platformCommands(console) []*cobra.Command {
 	var cmds []*cobra.Command
 	for _, name := range []string{"run", "doctor", "conform", "host", "drivers", "self"} {
 		cmds = append(cmds, &cobra.Command{

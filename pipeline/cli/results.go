@@ -23,6 +23,20 @@ func artifactID(matrixName string, now time.Time) string {
 	return matrixName + "-" + now.UTC().Format("20060102T150405Z") + "-" + rev
 }
 
+// artifactFolder refuses, in plain words, what was never an artifact. A damaged one passes: its defects have names of their own.
+func artifactFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return usage("%s: no such folder; name the folder of an artifact, as bench run prints it", dir)
+	}
+	for _, name := range []string{artifacts.ManifestFile, artifacts.PlanFile, artifacts.JournalFile, artifacts.SumsFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return nil
+		}
+	}
+	return usage("%s: is not an artifact (it has no %s); name a folder that bench run made", dir, artifacts.ManifestFile)
+}
+
 // unfinished finds the newest artifact below dir that has the same plan and is not sealed; empty when there is none.
 func unfinished(dir string, plan *matrix.Plan) string {
 	entries, err := os.ReadDir(dir)

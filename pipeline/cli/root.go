@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"transportbench/pipeline/sandbox"
 )
 
 // Exit codes of bench.
@@ -47,26 +51,36 @@ func fail(code int, err error) error {
 
 func usage(format string, args ...any) error { return fail(ExitUsage, fmt.Errorf(format, args...)) }
 
-// console is where a command reads and writes.
+// errTold is an exit code whose reason another process has already printed.
+var errTold = errors.New("")
+
+// console is where a command reads and writes, and the lock of the machine that it measures on.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	lock     string // path
 }
 
 // Main runs bench with args (without the program's name) and returns its exit code. Errors are one line on stderr.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return console{stdin, stdout, stderr, sandbox.LockPath()}.main(args)
+}
+
+func (c console) main(args []string) int {
 	if code, hidden := holder(args); hidden {
 		return code
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(console{stdin, stdout, stderr})
+	root := newRoot(c)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return ExitOK
 	}
-	fmt.Fprintf(stderr, "bench: %s\n", oneLine(err.Error()))
+	if text := oneLine(err.Error()); text != "" {
+		fmt.Fprintf(c.err, "bench: %s\n", text)
+	}
 	var coded *codeError
 	if errors.As(err, &coded) {
 		return coded.code
@@ -89,25 +103,47 @@ func newRoot(c console) *cobra.Command {
 		Example:       "  bench plan | head\n  bench run --matrix quick\n  bench doctor\n  bench conform ./mydriver",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newPlan(), newAnalyze(), newVerify(), newKeep(), newVersion())
-	root.AddCommand(platformCommands()...)
+	root.AddCommand(platformCommands(c)...)
 	return root
+}
+
+// flagError says which flag is wrong without the words of the library that parsed it.
+func flagError(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		f := value.GetFlag()
+		kind := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false"}[f.Value.Type()]
+		return usage("--%s %q: want %s; see %s --help", f.Name, value.GetValue(), cmp.Or(kind, "another value"), cmd.CommandPath())
+	}
+	return usage("%s: %w; see %s --help", called(cmd), err, cmd.CommandPath())
+}
+
+// called is the command as its user knows it, without the program's name, which is printed before every error.
+func called(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // noArgs refuses stray words with exit code 2.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%s: unexpected argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+		return usage("%s: unexpected argument %q; see %s --help", called(cmd), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// noCommand refuses a word that stands where a command belongs.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("unknown command %q; see %s --help for the list", args[0], cmd.CommandPath())
 	}
 	return nil
 }
@@ -116,7 +152,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("%s: want one %s, got %d; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
+			return usage("%s: want one %s, got %d; see %s --help", called(cmd), what, len(args), cmd.CommandPath())
 		}
 		return nil
 	}

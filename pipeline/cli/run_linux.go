@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +22,7 @@ import (
 // runFlags are the flags of `bench run` beside the selection.
 type runFlags struct {
 	selection
+	lockPath     string
 	out, resume  string
 	goOn, retry  bool
 	driversDir   string
@@ -30,8 +34,9 @@ type runFlags struct {
 	withHostName bool
 }
 
-func newRun() *cobra.Command {
-	var f runFlags
+// newRun takes the path of the lock that says whether this machine is measured on.
+func newRun(lock string) *cobra.Command {
+	f := runFlags{lockPath: lock}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Measure: execute a plan run by run into a new artifact, or resume one",
@@ -82,7 +87,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	opt.Shared = shared
 	totals, err := runner.Run(cmd.Context(), opt)
 	if err != nil {
-		return fail(exitOf(err), err)
+		return fail(exitOf(err), f.advise(err))
 	}
 	return f.finish(cmd, totals)
 }
@@ -97,6 +102,11 @@ func (f *runFlags) check() error {
 		return usage("--resume: excludes --out and --continue")
 	case f.noWait && f.shared:
 		return usage("--no-wait: excludes --shared")
+	case !slices.Contains([]string{"auto", "bar", "plain", "json"}, f.progress):
+		return usage("--progress %q: want auto, bar, plain or json", f.progress)
+	}
+	if _, err := os.Lstat(f.out); f.out != "" && err == nil {
+		return usage("--out %s: exists already and is never overwritten; choose another folder, or go on with --resume %s", f.out, f.out)
 	}
 	return nil
 }
@@ -105,6 +115,9 @@ func (f *runFlags) check() error {
 func (f *runFlags) remember(cmd *cobra.Command) error {
 	if f.resume == "" {
 		return nil
+	}
+	if err := artifactFolder(f.resume); err != nil {
+		return err
 	}
 	m, err := artifacts.ReadManifest(f.resume)
 	if err != nil {
@@ -122,9 +135,16 @@ func (f *runFlags) lock(cmd *cobra.Command) (release func(), shared bool, err er
 	case f.shared:
 		mode = sandbox.LockShared
 	}
-	release, shared, err = sandbox.Lock(cmd.Context(), mode, func(owner string) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "bench: another benchmark runs here (%s)\n", oneLine(owner))
+	release, shared, err = sandbox.Lock(cmd.Context(), f.lockPath, mode, func(owner string) {
+		what := "waiting for its end (--no-wait fails instead, --shared measures beside it)"
+		if f.shared {
+			what = "measuring beside it: every run is marked " + runner.FlagShared
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "bench: another benchmark runs here (%s): %s\n", oneLine(owner), what)
 	})
+	if err != nil && cmd.Context().Err() != nil {
+		return nil, false, fail(ExitInterrupted, errors.New("interrupted while waiting for another benchmark; nothing was measured"))
+	}
 	return release, shared, fail(ExitEnvironment, err)
 }
 
@@ -166,10 +186,21 @@ func (f *runFlags) finish(cmd *cobra.Command, t runner.Totals) error {
 	return nil
 }
 
+// advise adds what to do about a results folder that cannot be written; what was measured is kept in it.
+func (f *runFlags) advise(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w; make room, then go on with --resume", err)
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w; choose a folder that you may write to with --out", err)
+	}
+	return err
+}
+
 // exitOf tells a wrong request from an environment that cannot.
 func exitOf(err error) int {
 	switch {
-	case errors.Is(err, runner.ErrDiffers):
+	case errors.Is(err, runner.ErrDiffers), errors.Is(err, artifacts.ErrExists):
 		return ExitUsage
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted

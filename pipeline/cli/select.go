@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,7 +62,7 @@ func (s *selection) bound() ([]binding, error) {
 	for _, d := range s.drivers {
 		name, path, ok := strings.Cut(d, "=")
 		if !ok || name == "" || path == "" {
-			return nil, usage("driver %q: want NAME=PATH", d)
+			return nil, usage("--driver %q: want NAME=PATH, such as mine=./mydriver", d)
 		}
 		all = append(all, binding{name, path})
 	}
@@ -72,16 +75,25 @@ func loadMatrix(name string) (*matrix.Matrix, error) {
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
+		return nil, fmt.Errorf("matrix %s: %w; name an existing file or one of %s", name, cause(err), strings.Join(matrix.BuiltinNames(), ", "))
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxMatrixBytes {
 		return nil, fmt.Errorf("matrix %s: want a regular file of at most %d bytes", name, maxMatrixBytes)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
+		return nil, fmt.Errorf("matrix %s: %w; make it readable for you", name, cause(err))
 	}
 	return matrix.Parse(name, data)
+}
+
+// cause takes operation and path from an error of a file, which the message names already.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // words is the selection as an artifact stores it, without paths: bound drivers by name, a matrix file by its base name.
@@ -118,6 +130,9 @@ func (s *selection) recall(words []string, given func(flag string) bool) error {
 	if err := f.Parse(words); err != nil {
 		return usage("artifact: its stored selection cannot be read: %w", err)
 	}
+	if err := s.missing(stored, given); err != nil {
+		return err
+	}
 	if !given("matrix") {
 		s.matrix = stored.matrix
 	}
@@ -127,5 +142,18 @@ func (s *selection) recall(words []string, given func(flag string) bool) error {
 		}
 	}
 	s.sel = stored.sel
+	return nil
+}
+
+// missing names what the artifact was measured with and no artifact stores: the paths of drivers and of a matrix file.
+func (s *selection) missing(stored selection, given func(flag string) bool) error {
+	for _, name := range stored.drivers {
+		if !slices.ContainsFunc(s.drivers, func(d string) bool { return strings.HasPrefix(d, name+"=") }) {
+			return usage("--resume: the artifact was measured with --driver %s=PATH, and paths are not stored; give it again", name)
+		}
+	}
+	if _, err := loadMatrix(stored.matrix); err != nil && !given("matrix") {
+		return usage("--resume: the artifact was measured with --matrix %s, which is not in this folder; give its path again", stored.matrix)
+	}
 	return nil
 }

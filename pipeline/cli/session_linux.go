@@ -66,9 +66,7 @@ func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string)
 	if opt.Dir, opt.Resume, err = f.folder(opt.Plan); err != nil {
 		return err
 	}
-	if opt.Progress, err = f.show(cmd); err != nil {
-		return err
-	}
+	opt.Progress = f.show(cmd)
 	opt.Manifest, err = f.manifest(cmd.Context(), opt)
 	return err
 }
@@ -96,23 +94,26 @@ func (f *runFlags) drivers(ctx context.Context, plan *matrix.Plan, dir string) (
 		paths[b.name] = b.path
 	}
 	found := drivers.Find(ctx, dir, paths, plan.Drivers())
+	for _, d := range found {
+		if d.Bound && d.Missing != "" { // a typing error of the caller's, not a column that this machine lacks
+			return nil, usage("--driver %s=%s cannot be used: %s", d.Name, paths[d.Name], d.Missing)
+		}
+	}
 	if pins, err := drivers.ReadPins(pinsFile); err == nil {
 		pins.Mark(found)
 	}
 	return found, nil
 }
 
-func (f *runFlags) show(cmd *cobra.Command) (runner.Progress, error) {
+func (f *runFlags) show(cmd *cobra.Command) runner.Progress {
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	switch {
 	case f.progress == "json":
-		return runner.NewJSON(cmd.OutOrStdout()), nil
+		return runner.NewJSON(cmd.OutOrStdout())
 	case f.progress == "bar" || f.progress == "auto" && terminal:
-		return runner.NewBar(cmd.ErrOrStderr()), nil
-	case f.progress == "plain" || f.progress == "auto":
-		return runner.NewPlain(cmd.ErrOrStderr()), nil
+		return runner.NewBar(cmd.ErrOrStderr())
 	}
-	return nil, usage("progress %q: want auto, bar, plain or json", f.progress)
+	return runner.NewPlain(cmd.ErrOrStderr())
 }
 
 // manifest is what only the caller knows: source, pins and the machine.

@@ -19,6 +19,9 @@ func newVerify() *cobra.Command {
 		Example: "  bench verify artifacts/quick\n  bench verify --json results/published-20261130T120000Z-1a2b3c4",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := artifactFolder(args[0]); err != nil {
+				return err
+			}
 			rep, err := artifacts.Verify(args[0])
 			if err != nil {
 				return fail(ExitUsage, err)

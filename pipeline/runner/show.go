@@ -66,7 +66,7 @@ func text(e Event) string {
 		t := e.Totals
 		s := fmt.Sprintf("%d planned: %d ok, %d failed, %d unsupported, %d not run; %s", t.Planned, t.OK, t.Failed, t.Unsupported, t.NotRun, t.Dir)
 		if t.Interrupted {
-			s += "; interrupted, go on with --resume " + t.Dir
+			s += "; interrupted"
 		}
 		return s
 	}

@@ -19,15 +19,10 @@ const (
 	ownerSize = 200                    // bytes of the file that are read back: any user may have written it
 )
 
-// Lock takes the lock of this machine. notify is called once with the owner's description before waiting or sharing.
-// release must be called once; shared is true when another benchmark runs beside this one.
-//
-// root and users have to meet on one file: it is /run/lock/transportbench.lock where every user may write there, else
-// /tmp/transportbench.lock, mode 0666. It is never removed, because a removed file can be locked twice. Machines seen from
-// containers with their own /tmp have locks of their own.
-func Lock(ctx context.Context, mode LockMode, notify func(owner string)) (release func(), shared bool, err error) {
-	return lockFile(ctx, filepath.Join(lockDirFor(os.DirFS("/")), lockName), mode, notify)
-}
+// LockPath is the file that is the lock of this machine. root and users have to meet on one: it is
+// /run/lock/transportbench.lock where every user may write there, else /tmp/transportbench.lock, mode 0666. It is never removed,
+// because a removed file can be locked twice. Machines seen from containers with their own /tmp have locks of their own.
+func LockPath() string { return filepath.Join(lockDirFor(os.DirFS("/")), lockName) }
 
 // lockDirFor decides by the folder's mode and not by what this process may do, so that everyone decides alike.
 func lockDirFor(root fs.FS) string {
@@ -38,7 +33,10 @@ func lockDirFor(root fs.FS) string {
 	return "/tmp"
 }
 
-func lockFile(ctx context.Context, path string, mode LockMode, notify func(string)) (func(), bool, error) {
+// Lock takes the lock at path (LockPath, but for tests, which must not wait for measurements). notify is called once with the
+// owner's description before waiting or sharing. release must be called once; shared is true when another benchmark runs beside
+// this one.
+func Lock(ctx context.Context, path string, mode LockMode, notify func(owner string)) (release func(), shared bool, err error) {
 	f, err := openLock(path)
 	if err != nil {
 		return nil, false, err

@@ -14,7 +14,7 @@ import (
 
 func TestLockModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), lockName)
-	release, shared, err := lockFile(t.Context(), path, LockNoWait, nil)
+	release, shared, err := Lock(t.Context(), path, LockNoWait, nil)
 	if err != nil || shared {
 		t.Fatalf("first lock: shared %v, %v", shared, err)
 	}
@@ -23,17 +23,17 @@ func TestLockModes(t *testing.T) {
 		t.Errorf("lock file %v: want mode 0666 for every user (%v)", info.Mode(), err)
 	}
 	var busy *BusyError
-	if _, _, err := lockFile(t.Context(), path, LockNoWait, nil); !errors.As(err, &busy) || !strings.Contains(err.Error(), "pid ") {
+	if _, _, err := Lock(t.Context(), path, LockNoWait, nil); !errors.As(err, &busy) || !strings.Contains(err.Error(), "pid ") {
 		t.Errorf("second lock: %v, want a *BusyError that names the owner", err)
 	}
 	told := ""
-	end, shared, err := lockFile(t.Context(), path, LockShared, func(owner string) { told = owner })
+	end, shared, err := Lock(t.Context(), path, LockShared, func(owner string) { told = owner })
 	if err != nil || !shared || told == "" {
 		t.Errorf("shared lock: shared %v, told %q, %v", shared, told, err)
 	}
 	end()
 	release()
-	release, shared, err = lockFile(t.Context(), path, LockShared, nil)
+	release, shared, err = Lock(t.Context(), path, LockShared, nil)
 	if err != nil || shared {
 		t.Errorf("lock after release: shared %v, %v", shared, err)
 	}
@@ -43,12 +43,12 @@ func TestLockModes(t *testing.T) {
 // TestLockWaits lets the first owner go as soon as the second says that it waits.
 func TestLockWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), lockName)
-	first, _, err := lockFile(t.Context(), path, LockWait, nil)
+	first, _, err := Lock(t.Context(), path, LockWait, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
-	second, shared, err := lockFile(t.Context(), path, LockWait, func(string) { calls++; first() })
+	second, shared, err := Lock(t.Context(), path, LockWait, func(string) { calls++; first() })
 	if err != nil || shared || calls != 1 {
 		t.Fatalf("second lock: shared %v, told %d times, %v", shared, calls, err)
 	}
@@ -57,13 +57,13 @@ func TestLockWaits(t *testing.T) {
 
 func TestLockWaitEndsWithContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), lockName)
-	release, _, err := lockFile(t.Context(), path, LockWait, nil)
+	release, _, err := Lock(t.Context(), path, LockWait, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err = lockFile(ctx, path, LockWait, func(string) { cancel() })
+	_, _, err = Lock(ctx, path, LockWait, func(string) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v: want the context's", err)
 	}
@@ -89,7 +89,7 @@ func TestLockRefusesTraps(t *testing.T) {
 			if err := c.make(path, victim); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := lockFile(t.Context(), path, LockWait, nil)
+			_, _, err := Lock(t.Context(), path, LockWait, nil)
 			if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v: want one line that names the file", err)
 			}
