@@ -79,6 +79,19 @@ func (c *Conn) RecvBatch(ctx context.Context, bufs [][]byte) (int, error) {
 	}
 }
 
+// Wait waits until a message is ready, without taking it, so that many connections can share few buffers.
+func (c *Conn) Wait(ctx context.Context) error {
+	c.sh.mu.Lock()
+	defer c.sh.mu.Unlock()
+	if c.s.Unread() > 0 {
+		return nil
+	}
+	if err := c.awaitMessage(ctx); err != nil {
+		return c.fail("receive", err)
+	}
+	return nil
+}
+
 // Owned is a received message in a buffer of the library. Release gives the buffer back.
 type Owned struct {
 	data []byte

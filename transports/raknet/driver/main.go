@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	os.Exit(echo.Main(&echoconn.Transport{Name: "raknet"}, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(echo.Main(new(echoconn.Transport), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -21,6 +21,7 @@ type conn struct {
 
 var (
 	_ echo.BatchConn = (*conn)(nil)
+	_ echo.Waiter    = (*conn)(nil)
 	_ echo.Counted   = (*conn)(nil)
 )
 
@@ -51,6 +52,9 @@ func (c *conn) RecvBatch(bufs [][]byte) (int, error) {
 	n, err := c.c.RecvBatch(context.Background(), bufs)
 	return n, tooLong(err)
 }
+
+// Wait waits until RecvBatch has something to return.
+func (c *conn) Wait() error { return c.c.Wait(context.Background()) }
 
 func tooLong(err error) error {
 	if err == io.ErrShortBuffer {

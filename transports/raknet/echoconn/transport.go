@@ -26,44 +26,41 @@ const (
 	maxConnections = 8192
 )
 
-// Transport implements echo.Transport. MaxPack is the number of messages that may share a datagram in batch calls, 0 for the
-// published eight.
-type Transport struct {
-	Name    string
-	MaxPack int
+// packFull lets the MTU decide how many messages share a datagram: more frames than may be in flight never do.
+const packFull = 64
 
+// Transport implements echo.Transport. Its zero value is ready.
+type Transport struct {
 	once   sync.Once
 	client *raknet.Client
 	err    error
 }
 
 // Describe says what this driver is.
-func (t *Transport) Describe() wire.Describe {
+func (*Transport) Describe() wire.Describe {
 	return wire.Describe{
-		Transport: t.Name, TransportVersion: "1", APIs: []string{wire.APISend, wire.APIBatch}, Features: []string{"policy"},
+		Transport: "raknet", TransportVersion: "1", APIs: []string{wire.APISend, wire.APIBatch},
+		Features: []string{wire.FeaturePolicy, wire.FeaturePolicyFull},
 		Reliable: true, Encryption: "none", Limits: wire.Limits{MaxPayload: maxPayload, MaxConnections: maxConnections},
 		Facts: []string{
 			"language Go", "RakNet protocol 10 (single, sparse) or 11 (concurrent, loaded), cookies off",
 			"64 reliable frames in flight, no congestion window, no pacing", "minimum retransmission timeout 50 ms",
-			fmt.Sprintf("batch calls pack up to %d messages a datagram until the first loss", t.pack()),
+			"batch calls pack up to 8 messages a datagram, or to the MTU with -policy=full, until the first loss",
 		},
 	}
 }
 
-func (t *Transport) pack() int {
-	if t.MaxPack == 0 {
-		return 8
+func tuning(cfg wire.Config) raknet.Tuning {
+	t := raknet.Tuning{RcvBuf: cfg.RcvBuf, SndBuf: cfg.SndBuf, GSO: cfg.GSO}
+	if cfg.Policy == wire.PolicyFull {
+		t.MaxPack = packFull
 	}
-	return t.MaxPack
-}
-
-func (t *Transport) tuning(cfg wire.Config) raknet.Tuning {
-	return raknet.Tuning{RcvBuf: cfg.RcvBuf, SndBuf: cfg.SndBuf, GSO: cfg.GSO, MaxPack: t.MaxPack}
+	return t
 }
 
 // Listen opens one listener with a shard for each of cfg.Listeners.
-func (t *Transport) Listen(_ context.Context, cfg wire.Config) ([]echo.Listener, error) {
-	o := raknet.ListenOptions{Tuning: t.tuning(cfg), Shards: cfg.Listeners, MaxMTU: cfg.MTU, Backlog: backlog, NoCookies: true}
+func (*Transport) Listen(_ context.Context, cfg wire.Config) ([]echo.Listener, error) {
+	o := raknet.ListenOptions{Tuning: tuning(cfg), Shards: cfg.Listeners, MaxMTU: cfg.MTU, Backlog: backlog, NoCookies: true}
 	if o.RcvBuf == 0 {
 		o.RcvBuf = listenBuffer
 	}
@@ -77,8 +74,8 @@ func (t *Transport) Listen(_ context.Context, cfg wire.Config) ([]echo.Listener,
 // Dial opens connection number index from its own port.
 func (t *Transport) Dial(ctx context.Context, cfg wire.Config, index int) (echo.Conn, error) {
 	t.once.Do(func() {
-		tuning := t.tuning(cfg)
-		t.client, t.err = raknet.NewClient(&tuning)
+		tune := tuning(cfg)
+		t.client, t.err = raknet.NewClient(&tune)
 	})
 	if t.err != nil {
 		return nil, t.err
