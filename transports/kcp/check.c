@@ -77,10 +77,17 @@ static int ranges(const struct config *c, struct failure *f)
 		const char *name;
 		int64_t value, low, high;
 	} all[] = {
-		{"connections", c->connections, 1, 1 << 20}, {"messages", c->messages, 1, 1LL << 32}, {"payload", c->payload, PAYLOAD_MIN, 64 << 20},
-		{"window", c->window, 1, 1 << 16},           {"warmup", c->warmup, 0, 1LL << 32},     {"samples", c->samples, 0, 1LL << 32},
-		{"workers", c->workers, 0, 1 << 16},         {"listeners", c->listeners, 1, 1 << 16}, {"mtu", c->mtu, 0, 1 << 16},
-		{"rcvbuf", c->rcvbuf, 0, 1 << 30},           {"sndbuf", c->sndbuf, 0, 1 << 30},
+		{"connections", c->connections, 1, 1 << 20},
+		{"messages", c->messages, 1, 1LL << 32},
+		{"payload", c->payload, PAYLOAD_MIN, 64 << 20},
+		{"window", c->window, 1, 1 << 16},
+		{"warmup", c->warmup, 0, 1LL << 32},
+		{"samples", c->samples, 0, 1LL << 32},
+		{"workers", c->workers, 0, 1 << 16},
+		{"listeners", c->listeners, 1, 1 << 16},
+		{"mtu", c->mtu, 0, 1 << 16},
+		{"rcvbuf", c->rcvbuf, 0, 1 << 30},
+		{"sndbuf", c->sndbuf, 0, 1 << 30},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (all[i].value < all[i].low || all[i].value > all[i].high)
@@ -110,12 +117,14 @@ static int offered(struct config *c, struct failure *f)
 	if (strcmp(c->policy_name, "off") != 0)
 		return fail(f, FAIL_UNSUPPORTED, "policy %s is not supported by this driver", c->policy_name);
 	if (c->payload > MAX_PAYLOAD)
-		return fail(f, FAIL_UNSUPPORTED, "payload of %lld bytes (at most %d) is not supported by this driver", (long long)c->payload, MAX_PAYLOAD);
+		return fail(f, FAIL_UNSUPPORTED, "payload of %lld bytes (at most %d) is not supported by this driver", (long long)c->payload,
+		            MAX_PAYLOAD);
 	if ((c->payload + segment - 1) / segment > CORE_FRAGMENTS_MAX)
 		return fail(f, FAIL_UNSUPPORTED, "payload of %lld bytes at MTU %lld (more than %d fragments) is not supported by this driver",
 		            (long long)c->payload, (long long)mtu, CORE_FRAGMENTS_MAX);
 	if (c->connections > MAX_CONNECTIONS)
-		return fail(f, FAIL_UNSUPPORTED, "%lld connections (at most %d) are not supported by this driver", (long long)c->connections, MAX_CONNECTIONS);
+		return fail(f, FAIL_UNSUPPORTED, "%lld connections (at most %d) are not supported by this driver", (long long)c->connections,
+		            MAX_CONNECTIONS);
 	c->mtu = mtu;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "report.h"
 #include "roles.h"
 #include "socket.h"
+#include "threads.h"
 
 /* How long the connections stay open after the last echo, outside the timer, for one echo too many to show up. */
 #define SURPLUS_NS (25 * (uint64_t)NS_PER_MS)
@@ -125,22 +126,27 @@ static int measure(struct run *r, struct failure *f)
 	return surplus(r, f);
 }
 
-/* Ends the threads and takes over the failure of the first worker that has one; a wrong echo weighs more than its consequences. */
+/* A wrong echo weighs more than its consequences elsewhere. */
+static void take_over(const struct worker *w, struct failure *f)
+{
+	if (w->failure.kind == FAIL_VERIFICATION && f->kind != FAIL_VERIFICATION)
+		*f = w->failure;
+	else if (w->failure.kind != FAIL_NONE)
+		fail(f, w->failure.kind, "%s", w->failure.message);
+}
+
+/* Ends the threads and takes over the failure of the first worker that has one. */
 static void join(struct run *r, struct failure *f)
 {
+	uint64_t until = clock_ns() + THREADS_GRACE_NS;
 	for (int64_t i = 0; i < r->crew_size; i++)
 		if (r->crew[i].running)
 			loop_stop(&r->crew[i].loop);
-	for (int64_t i = 0; i < r->crew_size; i++) {
-		struct worker *w = &r->crew[i];
-		if (!w->running)
-			continue;
-		pthread_join(w->thread, NULL);
-		if (w->failure.kind == FAIL_VERIFICATION && f->kind != FAIL_VERIFICATION)
-			*f = w->failure;
-		else if (w->failure.kind != FAIL_NONE)
-			fail(f, w->failure.kind, "%s", w->failure.message);
-	}
+	for (int64_t i = 0; i < r->crew_size; i++)
+		if (r->crew[i].running) {
+			threads_join(r->crew[i].thread, until, f);
+			take_over(&r->crew[i], f);
+		}
 }
 
 static void release(struct run *r)
@@ -165,11 +171,11 @@ int client_role(const struct config *c, uint64_t began, struct failure *f)
 	struct control control;
 	struct run r = {.client = {.config = c, .control = &control}};
 	int rc = control_open(&control, false, began + (uint64_t)c->deadline_ns, f);
-	if (rc == 0 && allocate(&r, f) == 0 && open_lanes(&r, f) == 0 && open_crew(&r, f) == 0 && report_connected(&r, f) == 0) {
+	if (rc == 0 && (allocate(&r, f) < 0 || open_lanes(&r, f) < 0 || open_crew(&r, f) < 0 || report_connected(&r, f) < 0))
+		rc = -1;
+	if (rc == 0) {
 		rc = measure(&r, f);
 		join(&r, f);
-	} else {
-		rc = -1;
 	}
 	if (rc == 0 && f->kind == FAIL_NONE)
 		rc = report_result(&r, f);

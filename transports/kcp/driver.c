@@ -2,7 +2,6 @@
 
 #include "driver.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "clock.h"
@@ -25,12 +24,7 @@ static int play(int argc, char **argv, struct failure *f)
 
 int driver_run(int argc, char **argv)
 {
-	struct failure f = {0}, unwritten = {0};
+	struct failure f = {0};
 	play(argc, argv, &f);
-	if (f.kind == FAIL_NONE)
-		return 0;
-	fprintf(stderr, "%s\n", f.message);
-	if (record_error(&f, &unwritten) < 0)
-		fprintf(stderr, "%s\n", unwritten.message);
-	return failure_exit(f.kind);
+	return f.kind == FAIL_NONE ? 0 : record_failure(&f);
 }

@@ -145,7 +145,7 @@ static int64_t places(const struct lane *l)
 void lane_fill(struct lane *l)
 {
 	int64_t most = config(l)->batch ? BATCH : 1;
-	while (l->phase == LANE_BURST && places(l) > 0 && session_has_room(&l->session)) {
+	while (l->worker->failure.kind == FAIL_NONE && l->phase == LANE_BURST && places(l) > 0 && session_has_room(&l->session)) {
 		for (int64_t n = 0; n < most && places(l) > 0 && session_has_room(&l->session); n++) {
 			stamp_send(l);
 			if (!queue(l))

@@ -55,7 +55,8 @@ static void difference(const unsigned char *b, size_t size, uint64_t connection,
 	snprintf(why, room, "byte %zu is %u", i, b[i]);
 }
 
-int payload_check(const unsigned char *b, size_t size, uint64_t connection, uint64_t message, const unsigned char *fill, char *why, size_t room)
+int payload_check(const unsigned char *b, size_t size, uint64_t connection, uint64_t message, const unsigned char *fill, char *why,
+                  size_t room)
 {
 	if (b[0] == PAYLOAD_FILL && get_u64(b + AT_CONNECTION) == connection && get_u64(b + AT_MESSAGE) == message &&
 	    memcmp(b + PAYLOAD_MIN, fill, size - PAYLOAD_MIN) == 0)

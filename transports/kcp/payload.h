@@ -15,6 +15,7 @@ void payload_build(unsigned char *b, size_t size, uint64_t connection, uint64_t 
 void payload_number(unsigned char *b, uint64_t connection, uint64_t message);
 
 /* Compares every byte. Returns 0, or -1 with the first difference as text in why. fill is size bytes of PAYLOAD_FILL. */
-int payload_check(const unsigned char *b, size_t size, uint64_t connection, uint64_t message, const unsigned char *fill, char *why, size_t room);
+int payload_check(const unsigned char *b, size_t size, uint64_t connection, uint64_t message, const unsigned char *fill, char *why,
+                  size_t room);
 
 #endif

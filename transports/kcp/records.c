@@ -79,12 +79,17 @@ int record_hello(const struct config *c, struct failure *f)
 	return record_end(&j, f);
 }
 
-int record_error(const struct failure *what, struct failure *f)
+int record_failure(const struct failure *f)
 {
+	struct failure unwritten = {0};
 	struct json j;
-	if (record_begin(&j, "error", f) < 0)
-		return -1;
-	json_text(&j, "code", failure_code(what->kind));
-	json_text(&j, "message", what->message);
-	return record_end(&j, f);
+	fprintf(stderr, "%s\n", f->message);
+	if (record_begin(&j, "error", &unwritten) == 0) {
+		json_text(&j, "code", failure_code(f->kind));
+		json_text(&j, "message", f->message);
+		(void)record_end(&j, &unwritten);
+	}
+	if (unwritten.kind != FAIL_NONE)
+		fprintf(stderr, "%s\n", unwritten.message);
+	return failure_exit(f->kind);
 }

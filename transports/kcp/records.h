@@ -7,10 +7,12 @@
 
 #define CONTRACT_VERSION 1
 
-/* All return 0, or -1 with the failure filled in. */
+/* Both return 0, or -1 with the failure filled in. */
 int record_describe(struct failure *f);
 int record_hello(const struct config *c, struct failure *f);
-int record_error(const struct failure *what, struct failure *f);
+
+/* Writes the error record and the same text to standard error. Returns the exit code. */
+int record_failure(const struct failure *f);
 
 /* Begins a record, and ends and writes it. */
 int record_begin(struct json *j, const char *type, struct failure *f);

@@ -77,11 +77,11 @@ static int store(const struct run *r, struct failure *f)
 {
 	const struct config *c = r->client.config;
 	bool loaded = r->loaded != NULL;
-	size_t each = (size_t)(loaded ? c->messages : c->samples);
+	const uint64_t *ns = loaded ? r->loaded : r->sparse;
+	size_t count = (size_t)(c->connections * (loaded ? c->messages : c->samples));
 	if (c->samples_file[0] == '\0')
 		return 0;
-	return samples_write(c->samples_file, loaded ? SAMPLES_LOADED : SAMPLES_SPARSE, (uint32_t)c->connections, loaded ? r->loaded : r->sparse,
-	                     (size_t)c->connections * each, f);
+	return samples_write(c->samples_file, loaded ? SAMPLES_LOADED : SAMPLES_SPARSE, (uint32_t)c->connections, ns, count, f);
 }
 
 int report_result(struct run *r, struct failure *f)

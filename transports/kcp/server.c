@@ -11,6 +11,7 @@
 #include "records.h"
 #include "roles.h"
 #include "socket.h"
+#include "threads.h"
 
 /* A thread with its share of the listeners: number i, i + threads, ... */
 struct thread {
@@ -108,14 +109,15 @@ static int start_threads(struct server *s, struct failure *f)
 	return 0;
 }
 
-static void stop_threads(struct server *s)
+static void stop_threads(struct server *s, struct failure *f)
 {
+	uint64_t until = clock_ns() + THREADS_GRACE_NS;
 	for (int64_t i = 0; i < s->threads_count; i++)
 		if (s->threads[i].running)
 			loop_stop(&s->threads[i].loop);
 	for (int64_t i = 0; i < s->threads_count; i++) {
 		if (s->threads[i].running)
-			pthread_join(s->threads[i].id, NULL);
+			threads_join(s->threads[i].id, until, f);
 		s->threads[i].running = false;
 	}
 }
@@ -164,10 +166,10 @@ static int serve(struct server *s, struct control *control, struct failure *f)
 	do
 		e = control_wait(control, 0);
 	while (e == CONTROL_CALLED || e == CONTROL_TIMEOUT);
-	stop_threads(s);
 	if (e == CONTROL_DEADLINE)
-		return fail(f, FAIL_DEADLINE, "server was not stopped within %s", s->config->deadline_text);
-	return done(s, f);
+		fail(f, FAIL_DEADLINE, "server was not stopped within %s", s->config->deadline_text);
+	stop_threads(s, f);
+	return e == CONTROL_DEADLINE ? -1 : done(s, f);
 }
 
 int server_role(const struct config *c, uint64_t began, struct failure *f)
@@ -179,7 +181,7 @@ int server_role(const struct config *c, uint64_t began, struct failure *f)
 		rc = serve(&s, &control, f);
 	bool allocated = s.shared != NULL && s.listeners != NULL && s.threads != NULL;
 	if (allocated)
-		stop_threads(&s);
+		stop_threads(&s, f);
 	for (int64_t i = 0; allocated && i < s.threads_count; i++)
 		loop_close(&s.threads[i].loop);
 	for (int64_t i = 0; allocated && i < c->listeners; i++)

@@ -82,7 +82,8 @@ static union address loopback(uint16_t port)
 
 static struct config config_of(unsigned char first)
 {
-	struct config c = {.connections = 1, .messages = 8, .payload = 800, .window = 16, .warmup = 1, .samples = 1, .listeners = 1, .mtu = CORE_MTU};
+	struct config c = {.connections = 1, .messages = 8, .payload = 800, .window = 16, .warmup = 1, .samples = 1, .listeners = 1};
+	c.mtu = CORE_MTU;
 	c.suite = first & 1 ? SUITE_CONCURRENT : SUITE_SINGLE;
 	c.batch = first & 2;
 	c.fault = first & 8 ? (enum fault_kind)(first >> 4 & 3) : FAULT_NONE;
