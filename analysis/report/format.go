@@ -23,8 +23,8 @@ func scaled(r summary.Row, per float64, unit string) string {
 	return fmt.Sprintf("%.2f %s (%.2f–%.2f %s)", r.Median/per, unit, r.Min/per, r.Max/per, unit)
 }
 
-// short is scaled without the range of a single run, which says nothing.
-func short(r summary.Row, per float64, unit string) string {
+// medianText is scaled without the range of a single run, which says nothing.
+func medianText(r summary.Row, per float64, unit string) string {
 	if r.N == 1 {
 		return fmt.Sprintf("%.2f %s", r.Median/per, unit)
 	}

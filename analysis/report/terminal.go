@@ -74,9 +74,9 @@ func heading(s *summary.Summary, suite, id string) string {
 func terminalValue(suite string, rows map[string]summary.Row) string {
 	switch suite {
 	case wire.SuiteSparse:
-		return "p50 " + short(rows[summary.SparseP50], us, "µs") + "\tp99 " + short(rows[summary.SparseP99], us, "µs")
+		return "p50 " + medianText(rows[summary.SparseP50], us, "µs") + "\tp99 " + medianText(rows[summary.SparseP99], us, "µs")
 	case wire.SuiteLoaded:
-		return "p50 " + short(rows[summary.LoadedP50], ms, "ms") + "\tp99 " + short(rows[summary.LoadedP99], ms, "ms")
+		return "p50 " + medianText(rows[summary.LoadedP50], ms, "ms") + "\tp99 " + medianText(rows[summary.LoadedP99], ms, "ms")
 	}
-	return short(rows[summary.Throughput], mib, "MiB/s")
+	return medianText(rows[summary.Throughput], mib, "MiB/s")
 }
