@@ -65,7 +65,7 @@ func (d *driver) measure(cfg wire.Config) error {
 	grace := time.NewTimer(closeGrace)
 	defer grace.Stop()
 	select {
-	case <-done:
+	case <-done: //nolint:errcheck // why it was stopped is the news, not that it stopped
 	case <-grace.C:
 	}
 	return err

@@ -51,7 +51,7 @@ var _ echo.Conn = (*conn)(nil)
 
 func newConn(session *kcp.UDPSession, s shared, r role) *conn {
 	c := &conn{session: session, shared: s, role: r}
-	session.SetDeadline(time.Now().Add(s.idle))
+	_ = session.SetDeadline(time.Now().Add(s.idle))
 	return c
 }
 
