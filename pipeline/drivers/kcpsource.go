@@ -113,7 +113,7 @@ func (b builder) compileKCP(ctx context.Context, s source, core kcpCore, out str
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = os.RemoveAll(tmp) }() // scratch: what stays behind is in the way of nobody
 	for name, text := range core.files {
 		if err := os.WriteFile(filepath.Join(tmp, name), text, 0o644); err != nil {
 			return err

@@ -84,7 +84,7 @@ func (p kcpPin) fetchGit(ctx context.Context, cache string) error {
 	if err != nil {
 		return fmt.Errorf("kcp cache: %w", err)
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = os.RemoveAll(tmp) }() // scratch: what stays behind is in the way of nobody
 	if _, err := gitOutput(ctx, tmp, "init", "-q", "--bare"); err != nil {
 		return err
 	}
