@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"sync"
 	"time"
 
 	"transportbench/transports/raknet/internal/codec"
@@ -41,6 +42,9 @@ type Conn struct {
 	watched   <-chan struct{} // context whose end interrupts polling
 
 	limits *limits // nil until a deadline is set
+
+	tx     sync.Mutex // held while datagrams of c are sent, so that they leave in order; taken only while holding mu
+	packet []byte     // what a caller sends while it does not hold mu
 }
 
 func newConn(sh *shard, peer, local netip.AddrPort) *Conn {
@@ -113,15 +117,40 @@ func (c *Conn) SendMessage(ctx context.Context, m Message) error {
 func (c *Conn) send(ctx context.Context, m *core.Message) error {
 	sh := c.sh
 	sh.mu.Lock()
-	err := c.enqueue(ctx, m)
-	if err == nil {
-		sh.emit(c, sh.clock(), false)
-	}
-	sh.mu.Unlock()
-	if err != nil {
+	if err := c.enqueue(ctx, m); err != nil {
+		sh.mu.Unlock()
 		return c.fail("send", err)
 	}
+	c.s.Output(sh.clock(), &sh.out, false)
+	d := sh.out.Datagrams
+	if len(d) != 1 || len(d[0].Tail) > 0 || c.s.Done() {
+		if len(d) > 0 {
+			sh.transmit(c)
+		}
+		sh.settle(c)
+		sh.mu.Unlock()
+		return nil
+	}
+	c.sendUnlocked(d[0].Head)
 	return nil
+}
+
+// sendUnlocked sends one datagram, the usual result of Send, after it has released mu, so that others can go on meanwhile. What is
+// sent is a copy: the original may be acknowledged, and its buffer used for something else, as soon as mu is free.
+func (c *Conn) sendUnlocked(b []byte) {
+	sh := c.sh
+	fd, to := c.route()
+	c.tx.Lock()
+	if cap(c.packet) < len(b) {
+		sh.pool.Put(c.packet)
+		c.packet = sh.pool.Get(len(b))
+	}
+	c.packet = append(c.packet[:0], b...)
+	sh.out.Reset(&sh.pool)
+	sh.settle(c)
+	sh.mu.Unlock()
+	sh.tx.One(fd, c.packet, to)
+	c.tx.Unlock()
 }
 
 // enqueue waits until m is admitted.

@@ -113,13 +113,13 @@ func (sh *shard) drop(c *Conn, err error) {
 
 // tickDial sends the request that is due.
 func (sh *shard) tickDial(c *Conn, now int64) {
-	lost := sh.tx.TooLarge
+	lost := sh.tx.TooLarge.Load()
 	c.dial.Output(now, &sh.out)
 	for _, d := range sh.out.Datagrams {
 		sh.tx.One(c.fd, d.Head, nil)
 	}
 	sh.out.Reset(&sh.pool)
-	if sh.tx.TooLarge != lost {
+	if sh.tx.TooLarge.Load() != lost {
 		c.dial.TooLarge(now)
 	}
 	sh.timers.set(c, max(c.dial.Deadline(), now+1))

@@ -38,6 +38,7 @@ func (sh *shard) answer(now int64) {
 	for _, c := range sh.dirty {
 		before := len(sh.out.Datagrams)
 		c.s.Output(now, &sh.out, false)
+		c.tx.Lock()
 		for _, d := range sh.out.Datagrams[before:] {
 			sh.tx.Add(sh.fd, d.Head, d.Tail, &c.addr)
 		}
@@ -47,6 +48,7 @@ func (sh *shard) answer(now int64) {
 		sh.out.Reset(&sh.pool)
 	}
 	for i, c := range sh.dirty {
+		c.tx.Unlock()
 		sh.dirty[i], c.dirty = nil, false
 		sh.settle(c)
 		if c.half && c.s.Connected() {

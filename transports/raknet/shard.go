@@ -77,6 +77,8 @@ func (sh *shard) emit(c *Conn, now int64, ackNow bool) {
 // transmit sends the outbox, all of which belongs to c.
 func (sh *shard) transmit(c *Conn) {
 	fd, to := c.route()
+	c.tx.Lock() // a caller may be sending what was next before
+	defer c.tx.Unlock()
 	if d := sh.out.Datagrams; len(d) == 1 && len(d[0].Tail) == 0 {
 		sh.tx.One(fd, d[0].Head, to)
 	} else {
@@ -152,6 +154,8 @@ func (sh *shard) forget(c *Conn) {
 		return
 	}
 	c.gone = true
+	c.tx.Lock() // nobody sends any more
+	c.tx.Unlock()
 	sh.acks.remove(c)
 	sh.timers.remove(c)
 	sh.alive--

@@ -3,6 +3,7 @@
 package sock
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,11 +17,11 @@ const (
 
 // Sender collects datagrams and sends them in few calls.
 type Sender struct {
-	GSO       bool // use UDP_SEGMENT for runs of equal datagrams; switched off for good when the kernel refuses it
-	Calls     int64
-	Lost      int64 // datagrams that the kernel did not take
-	TooLarge  int64 // of these because of their size
-	Segmented int64 // calls' messages that carried several datagrams
+	GSO       bool         // use UDP_SEGMENT for runs of equal datagrams; switched off for good when the kernel refuses it
+	Calls     atomic.Int64 // One may be called from several goroutines at once
+	Lost      atomic.Int64 // datagrams that the kernel did not take
+	TooLarge  atomic.Int64 // of these because of their size
+	Segmented int64        // messages of calls that carried several datagrams
 
 	n     int
 	parts [sendBatch]part
@@ -49,7 +50,7 @@ func sendmmsg(fd int, msgs []mmsghdr) (int, unix.Errno) {
 // One sends a single datagram in one call; to is nil on a connected socket. It reports EMSGSIZE through TooLarge.
 func (s *Sender) One(fd int, b []byte, to *Addr) {
 	for try := 0; ; try++ {
-		s.Calls++
+		s.Calls.Add(1)
 		name, size := uintptr(0), uintptr(0)
 		if to != nil {
 			name, size = uintptr(unsafe.Pointer(&to.raw)), uintptr(to.len)
@@ -73,13 +74,13 @@ func (s *Sender) retry(fd int, e unix.Errno, try int) bool {
 			return true
 		}
 	case unix.EMSGSIZE:
-		s.TooLarge++
+		s.TooLarge.Add(1)
 	default: // ECONNREFUSED, EHOSTUNREACH, EPERM
 		if try == 0 {
 			return true
 		}
 	}
-	s.Lost++
+	s.Lost.Add(1)
 	return false
 }
 
@@ -118,7 +119,7 @@ func (s *Sender) flush(fd, from int) int {
 	}
 	done := 0
 	for try := 0; done < count; {
-		s.Calls++
+		s.Calls.Add(1)
 		n, e := s.call(fd, s.msgs[done:count])
 		if e == 0 && n > 0 {
 			done, try = done+n, 0

@@ -80,8 +80,8 @@ func TestSegmentedSends(t *testing.T) {
 		if got := received(server); !slices.Equal(got, want) {
 			t.Errorf("%s: %d datagrams arrived, %d were sent, or they differ", name, len(got), len(want))
 		}
-		if s.GSO != (refuse == 0) || s.Lost != 0 {
-			t.Errorf("%s: gso %v, %d lost", name, s.GSO, s.Lost)
+		if s.GSO != (refuse == 0) || s.Lost.Load() != 0 {
+			t.Errorf("%s: gso %v, %d lost", name, s.GSO, s.Lost.Load())
 		}
 	}
 }
@@ -106,8 +106,8 @@ func TestPassingErrors(t *testing.T) {
 		s.Add(client, body(50, 0), nil, nil)
 		s.Add(client, body(60, 0), nil, nil)
 		s.Flush(client)
-		if got := int64(len(received(server))); s.Lost != c.lost || got != 2-c.lost {
-			t.Errorf("%s: %d lost, %d arrived", name, s.Lost, got)
+		if got := int64(len(received(server))); s.Lost.Load() != c.lost || got != 2-c.lost {
+			t.Errorf("%s: %d lost, %d arrived", name, s.Lost.Load(), got)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (w *Waiter) Wait(fd int, ns int64) {
 	if fd < 0 {
 		fd = w.epoll
 	}
-	if asleep.Add(1) < w.procs || fd < 0 {
+	if n := asleep.Add(1); n < w.procs || n == 1 || fd < 0 {
 		w.sleep(fd, ns)
 		asleep.Add(-1)
 		return
