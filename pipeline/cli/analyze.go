@@ -18,10 +18,9 @@ import (
 func newAnalyze() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
-		Use:   "analyze ARTIFACT",
-		Short: "Derive summary.tsv and the tables of an artifact again and print them",
-		Long: "Everything derived comes from manifest.json, plan.tsv and runs.ndjson alone and is byte-identical on every machine.\n\n" +
-			exitHelp,
+		Use:     "analyze ARTIFACT",
+		Short:   "Derive summary.tsv and the tables of an artifact again and print them",
+		Long:    "Everything derived comes from manifest.json, plan.tsv and runs.ndjson alone and is byte-identical on every machine.",
 		Example: "  bench analyze results/quick-20261130T120000Z-1a2b3c4\n  bench analyze --quiet artifacts/quick",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,10 +18,9 @@ func newConform() *cobra.Command {
 	var dir string
 	var suites []string
 	cmd := &cobra.Command{
-		Use:   "conform DRIVER...",
-		Short: "Check that drivers, in any language, keep the driver contract",
-		Long: "Runs every check of transports/wire/README.md against the given programs, in a private network of its own. Exit code 1 means that a check failed.\n\n" +
-			exitHelp,
+		Use:     "conform DRIVER...",
+		Short:   "Check that drivers, in any language, keep the driver contract",
+		Long:    "Runs every check of transports/wire/README.md against the given programs, in a private network of its own. Exit code 1 means that a check failed.",
 		Example: "  bench conform ./mydriver\n  bench conform --all\n  bench conform --suite single,sparse --json ./mydriver",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !inside {

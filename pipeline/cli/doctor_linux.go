@@ -43,7 +43,7 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what this machine can measure, what it cannot, and how to fix it",
 		Long: "Everything is found by trying it in a scratch namespace; nothing on the machine is changed. Exit code 0 means that every " +
-			"published profile can be measured here by some backend, 3 that some cannot.\n\n" + exitHelp,
+			"published profile can be measured here by some backend, 3 that some cannot.",
 		Example: "  bench doctor\n  bench doctor --json | jq .profiles",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

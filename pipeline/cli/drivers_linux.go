@@ -65,7 +65,7 @@ func newDriversBuild() *cobra.Command {
 		Use: "build", Short: "Build launch and every driver of this checkout into .build", Args: noArgs,
 		Long: "Needs the Go toolchain and gcc with static libc. The same sources and toolchain give the same bytes.\n\n" +
 			"The KCP core is not in this repository: its pinned commit is fetched once into the user's cache, or taken from the folder that\n" +
-			"KCP_SRC names. Without it kcp-c is left out, and its runs are unsupported.\n\n" + exitHelp,
+			"KCP_SRC names. Without it kcp-c is left out, and its runs are unsupported.",
 		Example: "  bench drivers build\n  KCP_SRC=../kcp bench drivers build --allow-unpinned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := drivers.BuildWith(cmd.Context(), ".", drivers.BuildDir("."), opt, func(b drivers.Built) {

@@ -13,7 +13,7 @@ func newHost() *cobra.Command {
 	var o host.Options
 	cmd := &cobra.Command{
 		Use: "host", Short: "Print what this machine is, as an artifact stores it", Args: noArgs,
-		Long:    "One JSON object. What cannot be read is the word unknown. No host name unless asked for.\n\n" + exitHelp,
+		Long:    "One JSON object. What cannot be read is the word unknown. No host name unless asked for.",
 		Example: "  bench host | jq .cpu",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Toolchains = map[string]string{"go": buildVersion().Toolchain, "gcc": gccVersion(cmd.Context())}

@@ -17,7 +17,7 @@ func newKeep() *cobra.Command {
 		Use:   "keep ARTIFACT",
 		Short: "Copy an intact artifact without raw samples and logs into artifacts/ to commit it",
 		Long: "The copy holds what git should: manifest, plan, runs, sums and derived files. Samples and logs stay behind; verify then " +
-			"says that they are absent and that their hashes are known.\n\n" + exitHelp,
+			"says that they are absent and that their hashes are known.",
 		Example: "  bench keep results/quick-20261130T120000Z-1a2b3c4",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

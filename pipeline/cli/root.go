@@ -99,7 +99,7 @@ func newRoot(c console) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure reliable transports against each other, reproducibly",
 		Long: "bench measures TCP, RakNet, KCP, QUIC and your own transport through impaired networks and writes artifacts that " +
-			"others can check and repeat.\n\n" + exitHelp,
+			"others can check and repeat.",
 		Example:       "  bench plan | head\n  bench run --matrix quick\n  bench doctor\n  bench conform ./mydriver",
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -111,9 +111,20 @@ func newRoot(c console) *cobra.Command {
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPlan(), newAnalyze(), newVerify(), newKeep(), newVersion())
+	root.AddCommand(newPlan(), newAnalyze(), newReport(), newVerify(), newKeep(), newVersion())
 	root.AddCommand(platformCommands(c)...)
+	withExitCodes(root)
 	return root
+}
+
+// withExitCodes lets the help of every command end with the exit codes.
+func withExitCodes(cmd *cobra.Command) {
+	if !strings.Contains(cmd.Long, exitHelp) {
+		cmd.Long = cmp.Or(cmd.Long, cmd.Short) + "\n\n" + exitHelp
+	}
+	for _, c := range cmd.Commands() {
+		withExitCodes(c)
+	}
 }
 
 // flagError says which flag is wrong without the words of the library that parsed it.

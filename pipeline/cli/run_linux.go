@@ -41,7 +41,7 @@ func newRun(lock string) *cobra.Command {
 		Use:   "run",
 		Short: "Measure: execute a plan run by run into a new artifact, or resume one",
 		Long: "Every run gets a private network, fresh processes and one line in runs.ndjson. A run that fails is recorded and the rest goes " +
-			"on. Ctrl-C stops within two seconds and loses nothing: --resume goes on.\n\n" + exitHelp,
+			"on. Ctrl-C stops within two seconds and loses nothing: --resume goes on.",
 		Example: "  bench run --matrix quick\n  bench run --only suite=single,loss=5 --extra udp,tcp-rto30\n" +
 			"  bench run --driver mine=./mydriver --only variant=mine|tcp\n  bench run --resume results/published-20261130T120000Z-1a2b3c4",
 		Args: noArgs,

@@ -27,13 +27,13 @@ type selection struct {
 
 func (s *selection) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.matrix, "matrix", "published", "built-in `name` ("+strings.Join(matrix.BuiltinNames(), ", ")+") or a .yaml file")
-	f.StringArrayVar(&s.sel.Only, "only", nil, "`key=v|v,key=v`: keep matching cells; repeat for a union "+
-		"(keys suite, variant, payload, connections, loss in %, delay one way in ms, profile)")
+	f.StringArrayVar(&s.sel.Only, "only", nil, "keep the cells that match `key=v|v,key=v`; repeat for a union "+
+		"(keys: suite, variant, payload, connections, loss in %, delay one way in ms, profile)")
 	f.IntVar(&s.sel.Repetitions, "repetitions", 0, "repetitions of every profile (0: as the matrix says)")
 	f.Float64Var(&s.sel.Scale, "scale", 0, "multiply bursts, warmups and samples; makes the artifact a smoke test")
 	f.IntVar(&s.sel.MaxConnections, "max-connections", 0, "cap on connections; makes the artifact a smoke test")
 	f.StringSliceVar(&s.sel.Extras, "extra", nil, "extra columns by `name`, or all")
-	f.StringArrayVar(&s.drivers, "driver", nil, "`NAME=PATH`: measure your own driver as column NAME, or replace the driver of NAME")
+	f.StringArrayVar(&s.drivers, "driver", nil, "measure your own driver, `NAME=PATH`, as the new column NAME or in place of the driver of that name")
 }
 
 // plan reads the matrix and orders the selected runs.

@@ -40,7 +40,7 @@ func newSelf() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "self", Short: "Report what bench itself costs: overhead per run, planning, loading, percentiles", Args: noArgs,
 		Long: "Runs the smallest possible measurement n times and shows everything that is not connect, warmup, samples or burst. " +
-			"A report, not a test: it exits 0 whatever the machine does.\n\n" + exitHelp,
+			"A report, not a test: it exits 0 whatever the machine does.",
 		Example: "  bench self\n  bench self --runs 50 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 1 || n > 1000 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,7 +50,7 @@ func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string)
 		return fail(ExitEnvironment, err)
 	}
 	if probe.Namespaces != "ok" {
-		return fail(ExitEnvironment, fmt.Errorf("namespaces: %s", withFix(probe.Namespaces, probe.Fix)))
+		return fail(ExitEnvironment, errors.New(withFix(probe.Namespaces, probe.Fix)))
 	}
 	opt.NoFile = probe.NoFileHard
 	if err := opt.Plan.ResolveBackends(chooser(probe.Links)); err != nil {
@@ -96,7 +95,8 @@ func (f *runFlags) drivers(ctx context.Context, plan *matrix.Plan, dir string) (
 	found := drivers.Find(ctx, dir, paths, plan.Drivers())
 	for _, d := range found {
 		if d.Bound && d.Missing != "" { // a typing error of the caller's, not a column that this machine lacks
-			return nil, usage("--driver %s=%s cannot be used: %s", d.Name, paths[d.Name], d.Missing)
+			why, _, _ := strings.Cut(d.Missing, "; bind it")
+			return nil, usage("--driver %s=%s cannot be used: %s; see bench conform", d.Name, paths[d.Name], why)
 		}
 	}
 	if pins, err := drivers.ReadPins(pinsFile); err == nil {

@@ -15,7 +15,7 @@ func newVerify() *cobra.Command {
 		Use:   "verify ARTIFACT",
 		Short: "Check an artifact's hashes, chain and plan",
 		Long: "Recomputes every hash of SHA256SUMS, follows the hash chain of runs.ndjson and compares it with plan.tsv. Raw samples and logs " +
-			"may be absent; their hashes are known.\n\n" + exitHelp,
+			"may be absent; their hashes are known.",
 		Example: "  bench verify artifacts/quick\n  bench verify --json results/published-20261130T120000Z-1a2b3c4",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

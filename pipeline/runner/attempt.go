@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -97,13 +99,27 @@ func (s *session) cpus(pinned []int) int {
 func (m *measurement) judge(failure, samplesErr error) {
 	rec := m.rec
 	if reason := m.notOffered(failure); reason != "" {
-		rec.Outcome, rec.Reason = artifacts.OutcomeUnsupported, reason
+		rec.Outcome, rec.Reason = artifacts.OutcomeUnsupported, m.portable(reason)
 		return
 	}
 	rec.Outcome = artifacts.OutcomeOK
 	if reason := m.failure(failure, samplesErr); reason != "" {
-		rec.Outcome, rec.Reason = artifacts.OutcomeFailed, oneLine(reason)
+		rec.Outcome, rec.Reason = artifacts.OutcomeFailed, m.portable(oneLine(reason))
 	}
+}
+
+// portable takes the folders of this machine out of a reason: an artifact names programs and files, not where they lie.
+func (m *measurement) portable(reason string) string {
+	files := []string{m.s.opt.Floor, m.samples}
+	if d := m.s.opt.driver(m.run.Variant.Driver); d != nil {
+		files = append(files, d.Path)
+	}
+	for _, f := range files {
+		if dir := filepath.Dir(f); filepath.IsAbs(dir) && dir != "/" {
+			reason = strings.ReplaceAll(reason, dir+"/", "")
+		}
+	}
+	return reason
 }
 
 // notOffered tells what this machine or this driver cannot do from what went wrong.

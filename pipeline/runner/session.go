@@ -112,6 +112,7 @@ func (s *session) finish(runErr error) (Totals, error) {
 	t := s.totals()
 	if s.w == nil { // complete before this session began
 		t.Sealed = true
+		s.emit(Event{Type: EventNote, RunID: s.opt.Dir, Text: "complete, nothing is left to do"})
 		s.emit(Event{Type: EventEnd, Done: t.Planned, Totals: &t})
 		return t, s.opt.Progress.Close()
 	}
