@@ -133,15 +133,36 @@ func (d *diagnosis) print(out io.Writer) error {
 			fmt.Fprintf(w, "profiles by %s\t%d of %d%s\n", b, byBackend[b], len(d.Profiles), profileNote(b))
 		}
 	}
-	for _, p := range d.Profiles {
-		if p.Backend == matrix.BackendNone {
-			fmt.Fprintf(w, "cannot measure\t%s: %s\n", p.Profile, p.Reason)
-		}
+	for _, l := range d.cannot() {
+		fmt.Fprintf(w, "cannot measure\t%s\n", l)
 	}
 	for _, s := range d.Drivers {
 		fmt.Fprintf(w, "driver %s\t%s\n", s.Name, s.text())
 	}
 	return w.Flush()
+}
+
+// cannot has a line a reason with the profiles that it keeps from being measured.
+func (d *diagnosis) cannot() []string {
+	var reasons, lines []string
+	profiles := map[string][]string{}
+	for _, p := range d.Profiles {
+		if p.Backend != matrix.BackendNone {
+			continue
+		}
+		if profiles[p.Reason] == nil {
+			reasons = append(reasons, p.Reason)
+		}
+		profiles[p.Reason] = append(profiles[p.Reason], p.Profile)
+	}
+	for _, r := range reasons {
+		who := strings.Join(profiles[r], ", ")
+		if len(profiles[r]) == len(d.Profiles) {
+			who = "any profile"
+		}
+		lines = append(lines, who+": "+r)
+	}
+	return lines
 }
 
 func withFix(state, fix string) string {
