@@ -11,6 +11,7 @@ import (
 
 	"transportbench/pipeline/drivers"
 	"transportbench/transports/echotest"
+	"transportbench/transports/echotest/private"
 )
 
 func newConform() *cobra.Command {
@@ -26,7 +27,7 @@ func newConform() *cobra.Command {
 			if !inside {
 				return isolated(cmd, os.Args[1:])
 			}
-			if err := loopbackUp(); err != nil {
+			if err := private.LoopbackUp(); err != nil {
 				return fail(ExitEnvironment, err)
 			}
 			folder, err := driversFolder(dir)
