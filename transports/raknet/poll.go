@@ -10,6 +10,10 @@ import (
 // tick is how long the background goroutine leaves the sockets to callers that have just polled.
 const tick = 2 * time.Millisecond
 
+// drainRounds bounds how many full reads follow each other before callers have their turn. Messages wait in the process, where they
+// are acknowledged, rather than in the socket's buffer, which overflows when many peers send at once.
+const drainRounds = 16
+
 // poll reads what has arrived and handles it. If nothing has, it does what is due and waits, at most until the given time.
 // mu is held on entry and on return, but not while waiting.
 func (sh *shard) poll(until int64) {
@@ -50,10 +54,17 @@ func (sh *shard) pollOne(fd int, until int64) {
 		sh.mu.Lock()
 		sh.blockedUntil = 0
 	}
-	if n > 0 {
+	more := false
+	for round := 1; n > 0; round++ {
 		sh.input(owner, n)
-		sh.runTimers(sh.clock())
+		if more = sh.rx.Full(n); !more || round == drainRounds || sh.done {
+			break
+		}
+		sh.mu.Unlock()
+		n = sh.rx.Receive(fd)
+		sh.mu.Lock()
 	}
+	sh.runTimers(sh.clock(), more)
 }
 
 // takeWoken says whether callers were woken since the last time. They should run before the poller sleeps: a thread that sleeps in
@@ -74,7 +85,7 @@ func (sh *shard) spinEnd() int64 {
 // sleepTime runs the timers and returns how long the poller may sleep in ns; negative means for ever.
 func (sh *shard) sleepTime(until int64) int64 {
 	now := sh.clock()
-	next := min(sh.runTimers(now), until)
+	next := min(sh.runTimers(now, false), until)
 	if sh.done || len(sh.closing) > 0 || next <= now {
 		return 0
 	}
@@ -118,7 +129,7 @@ func (sh *shard) pollMany(until int64) {
 		}
 	}
 	if n > 0 {
-		sh.runTimers(sh.clock())
+		sh.runTimers(sh.clock(), false)
 	}
 }
 

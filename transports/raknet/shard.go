@@ -117,26 +117,18 @@ func (sh *shard) wakeBy(due int64) {
 	}
 }
 
-// runTimers does what is due and returns the time of the next thing to do.
-func (sh *shard) runTimers(now int64) int64 {
+// maxTimerDelay is how long timers wait for a socket that never runs dry.
+const maxTimerDelay = int64(200 * time.Millisecond)
+
+// runTimers does what is due and returns the time of the next thing to do. Only the poller calls it. While there is more to read, the
+// sessions' timers wait: what looks like a timeout may be an acknowledgement that nobody has read.
+func (sh *shard) runTimers(now int64, more bool) int64 {
 	for c := sh.acks.head; c != nil && c.ackDue <= now; c = sh.acks.head {
 		sh.acks.remove(c)
 		sh.emit(c, now, true)
 	}
-	for len(sh.timers) > 0 && sh.timers[0].timerAt <= now {
-		c := sh.timers[0]
-		if c.dial != nil {
-			sh.tickDial(c, now)
-			continue
-		}
-		if c.s.Deadline() <= now {
-			c.s.Tick(now)
-			sh.timers.set(c, never)
-			sh.emit(c, now, false)
-			sh.wakeReady(c)
-			continue
-		}
-		sh.timers.set(c, c.s.Deadline())
+	for len(sh.timers) > 0 && sh.timers[0].timerAt <= now && !(more && now-sh.timers[0].timerAt < maxTimerDelay) {
+		sh.runTimer(sh.timers[0], now)
 	}
 	next := never
 	if sh.acks.head != nil {
@@ -146,6 +138,29 @@ func (sh *shard) runTimers(now int64) int64 {
 		next = min(next, sh.timers[0].timerAt)
 	}
 	return next
+}
+
+func (sh *shard) runTimer(c *Conn, now int64) {
+	if c.dial != nil {
+		sh.tickDial(c, now)
+		return
+	}
+	if sh.server == nil && c.s.Deadline() <= now {
+		if n := sh.rx.Receive(c.fd); n > 0 {
+			sh.inputClient(c, n)
+		}
+		if c.gone {
+			return
+		}
+	}
+	if due := c.s.Deadline(); due > now {
+		sh.timers.set(c, due)
+		return
+	}
+	c.s.Tick(now)
+	sh.timers.set(c, never)
+	sh.emit(c, now, false)
+	sh.wakeReady(c)
 }
 
 // forget takes an ended connection out of every list. Its unread messages stay readable.

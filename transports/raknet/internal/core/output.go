@@ -3,14 +3,11 @@ package core
 import "transportbench/transports/raknet/internal/codec"
 
 // Output appends what may be sent now: retransmissions, then new frames within the flight limit, then acknowledgements that are due.
-// With ackNow every acknowledgement is due.
+// With ackNow every acknowledgement is due. Timeouts are Tick's business: the acknowledgement may have arrived and not been read.
 func (s *Session) Output(now int64, o *Outbox, ackNow bool) {
 	if s.phase == closed {
 		s.lastWords(o)
 		return
-	}
-	if now >= s.retryNS {
-		s.expire(now)
 	}
 	if s.retries.n+s.fresh.n+s.unreliable.n > 0 {
 		if s.scheduled() {

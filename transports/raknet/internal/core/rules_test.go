@@ -60,7 +60,7 @@ func TestPackingEndsWithTheFirstLoss(t *testing.T) {
 	for name, lose := range map[string]func(*lab, uint32){
 		"nack":    func(l *lab, first uint32) { l.nack(first, first) },
 		"gap":     func(l *lab, first uint32) { l.ack(first+1, first+1) },
-		"timeout": func(l *lab, _ uint32) { l.now += int64(60 * time.Millisecond) },
+		"timeout": func(l *lab, _ uint32) { l.now += int64(60 * time.Millisecond); l.s.Tick(l.now) },
 	} {
 		l := newLab(t, 1400)
 		l.batch(16, 64)
