@@ -9,7 +9,7 @@ import (
 func TestInputPathSurvivesMutations(t *testing.T) {
 	files := append(ourFiles(t, "main.c", "clock.c"), "fuzz/input.c", "fuzz/loop.c")
 	path := program(t, sanitized(), mustCore(t), "fuzz", files)
-	for _, seed := range []string{"1", "2"} {
+	for _, seed := range checks("1", "2") {
 		if out, err := exec.Command(path, "10000", seed).CombinedOutput(); err != nil {
 			t.Fatalf("seed %s: %v\n%s", seed, err, out)
 		}
