@@ -12,7 +12,11 @@ type axis struct {
 	log      bool
 }
 
-type tick struct{ At, Label string }
+// tick is a labelled value of an axis.
+type tick struct {
+	At, Label string
+	value     float64
+}
 
 // linearAxis starts at 0: a length on it may be compared.
 func linearAxis(hi, from, to float64) axis {
@@ -99,7 +103,7 @@ func (a axis) ticks() []tick {
 	if !a.log {
 		step := niceStep(a.hi)
 		for i := 0; float64(i)*step <= a.hi*(1+1e-9); i++ {
-			out = append(out, tick{a.at(float64(i) * step), short(float64(i) * step)})
+			out = append(out, a.tick(float64(i)*step))
 		}
 		return out
 	}
@@ -110,15 +114,20 @@ func (a axis) ticks() []tick {
 	for e := math.Floor(math.Log10(a.lo) + 1e-9); e <= math.Log10(a.hi)+1e-9; e++ {
 		for _, m := range marks {
 			if v := m * math.Pow(10, e); v >= a.lo*(1-1e-9) && v <= a.hi*(1+1e-9) {
-				out = append(out, tick{a.at(v), short(v)})
+				out = append(out, a.tick(v))
 			}
 		}
 	}
 	return out
 }
 
-// short prints a tick's value without trailing zeros and without an exponent.
+func (a axis) tick(v float64) tick { return tick{a.at(v), short(v), v} }
+
+// short prints a tick's value without trailing zeros and without an exponent, with separators from a thousand on.
 func short(v float64) string {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // text of FormatFloat always parses
+	if v == math.Trunc(v) && v < 1e15 {
+		return thousands(int(v))
+	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -51,7 +51,7 @@ func newCell(s *summary.Summary, c matrix.Cell, quantities []quantity) cellView 
 	v.Lines = append(v.Lines, line("C", rows[summary.ClientRSS], mib, "MiB"), line("S", rows[summary.ServerRSS], mib, "MiB"))
 	v.Count = fmt.Sprintf("n=%d", st.OK)
 	if r, ok := rows[summary.LostShare]; ok && r.Max > 0 {
-		v.Count += fmt.Sprintf(", %.2f%% lost", 100*r.Median)
+		v.Count += ", " + lost(r.Median)
 	}
 	if st.OK < st.Planned {
 		v.Count += fmt.Sprintf(" of %d", st.Planned)

@@ -15,7 +15,7 @@ import (
 // Geometry of a chart with curves in user units.
 const (
 	curveWidth, curveHeight  = 720.0, 340.0
-	curveLeft, curveRight    = 64.0, 704.0
+	curveLeft, curveRight    = 64.0, 684.0
 	curveTop, curveBottom    = 16.0, 292.0
 	curveLabelY, curveTitleY = 310.0, 330.0
 )
@@ -54,10 +54,32 @@ var nines = [...]struct {
 	label string
 }{{0, "min"}, {0.5, "p50"}, {0.9, "p90"}, {0.95, "p95"}, {0.99, "p99"}, {0.999, "p99.9"}, {0.9999, "p99.99"}}
 
-// nineX places a probability: each further nine takes equally much room.
-func nineX(p float64) string {
-	share := -math.Log10(1-math.Min(p, 0.9999)) / 4
+// nineAxis places probabilities up to last: each further nine takes equally much room.
+type nineAxis struct{ last float64 }
+
+// nineAxisTo ends at the first labelled probability that is not below p.
+func nineAxisTo(p float64) nineAxis {
+	for _, n := range nines {
+		if n.p >= p && n.p >= 0.9 {
+			return nineAxis{n.p}
+		}
+	}
+	return nineAxis{nines[len(nines)-1].p}
+}
+
+func (a nineAxis) at(p float64) string {
+	share := math.Log10(1-math.Min(p, a.last)) / math.Log10(1-a.last)
 	return coord(curveLeft + float64(share*(curveRight-curveLeft)))
+}
+
+func (a nineAxis) ticks() []tick {
+	var out []tick
+	for _, n := range nines {
+		if n.p <= a.last {
+			out = append(out, tick{a.at(n.p), n.label, n.p})
+		}
+	}
+	return out
 }
 
 // newCurves draws the RTT quantiles of every run of a profile, one line a run: pooling them would be another quantity.
@@ -69,15 +91,15 @@ func newCurves(s *summary.Summary, p matrix.Profile, runs map[string]*artifacts.
 	}
 	c := frame("rtt-"+p.ID, profileName(p)+": RTT quantiles, one line a run")
 	c.XTitle, c.YTitle = "share of messages answered at least this fast, in nines", "RTT, "+unit+" (log axis)"
-	lo, hi := math.Inf(1), 0.0
+	lo, hi, last := math.Inf(1), 0.0, 0.0
 	var all []curve
 	for _, cell := range cellsOf(s, p.ID) {
 		of := curvesOf(s, cell, kind, per, runs)
 		if len(of) > 0 {
-			c.Legend = append(c.Legend, legendOf(cell.Variant, fmt.Sprintf("n=%d", len(of))))
+			c.Legend = append(c.Legend, legendOf(cell.Variant, fmt.Sprintf("n=%d, %s samples a run", len(of), samplesOf(of))))
 		}
 		for _, k := range of {
-			lo, hi = math.Min(lo, k.y[0]), math.Max(hi, k.y[len(k.y)-1])
+			lo, hi, last = math.Min(lo, k.y[0]), math.Max(hi, k.y[len(k.y)-1]), math.Max(last, k.p[len(k.p)-1])
 		}
 		all = append(all, of...)
 	}
@@ -86,11 +108,10 @@ func newCurves(s *summary.Summary, p matrix.Profile, runs map[string]*artifacts.
 	}
 	y := logAxis(lo, hi, curveBottom, curveTop)
 	c.YTicks = y.ticks()
-	for _, n := range nines {
-		c.XTicks = append(c.XTicks, tick{nineX(n.p), n.label})
-	}
+	x := nineAxisTo(last)
+	c.XTicks = x.ticks()
 	for _, k := range all {
-		c.Lines = append(c.Lines, k.view(y))
+		c.Lines = append(c.Lines, k.view(x, y))
 	}
 	c.Desc = curvesText(s, p)
 	return &c
@@ -134,11 +155,11 @@ func runIDs(s *summary.Summary, c matrix.Cell) []string {
 	return nil
 }
 
-func (k curve) view(y axis) lineView {
+func (k curve) view(x nineAxis, y axis) lineView {
 	l := lookOf(k.variant)
 	points := make([]string, 0, len(k.p))
 	for i, p := range k.p {
-		if xy := nineX(p) + "," + y.at(k.y[i]); len(points) == 0 || points[len(points)-1] != xy {
+		if xy := x.at(p) + "," + y.at(k.y[i]); len(points) == 0 || points[len(points)-1] != xy {
 			points = append(points, xy)
 		}
 	}
@@ -148,6 +169,18 @@ func (k curve) view(y axis) lineView {
 func legendOf(variant, note string) legendView {
 	l := lookOf(variant)
 	return legendView{variant, l.Class, l.Dash, l.Marker, note}
+}
+
+// samplesOf is the number of samples of a run, or the least and the greatest.
+func samplesOf(runs []curve) string {
+	lo, hi := runs[0].n, runs[0].n
+	for _, k := range runs {
+		lo, hi = min(lo, k.n), max(hi, k.n)
+	}
+	if lo == hi {
+		return thousands(lo)
+	}
+	return thousands(lo) + "–" + thousands(hi)
 }
 
 func curvesText(s *summary.Summary, p matrix.Profile) string {

@@ -129,10 +129,18 @@ func dotRowOf(s *summary.Summary, c matrix.Cell, q quantity, x axis, y float64) 
 	v.Count = fmt.Sprintf("n=%d", r.N)
 	v.Lo, v.Hi, v.Median = x.at(r.Min/q.Per), x.at(r.Max/q.Per), x.at(r.Median/q.Per)
 	for i, val := range r.Values {
-		shift := float64(i%3-1) * 3 // equal runs stay apart
+		shift := 3.5 * stagger(i, len(r.Values))
 		v.Dots = append(v.Dots, dot{x.at(val / q.Per), coord(y + shift), fmt.Sprintf("%s: %.2f %s", r.Runs[i], val/q.Per, q.Unit), v.Href})
 	}
 	return v
+}
+
+// stagger shifts neighbouring runs up, down or not at all, so that equal ones stay apart.
+func stagger(i, n int) float64 {
+	if n == 1 {
+		return 0
+	}
+	return float64(i%3 - 1)
 }
 
 // missing is the state of a cell without a number in one word; the table beside it has the reason.

@@ -31,6 +31,14 @@ func medianText(r summary.Row, per float64, unit string) string {
 	return scaled(r, per, unit)
 }
 
+// lost renders the share of lost echoes; a loss that two decimals hide still shows.
+func lost(share float64) string {
+	if share > 0 && share < 5e-5 {
+		return "<0.01% lost"
+	}
+	return fmt.Sprintf("%.2f%% lost", 100*share)
+}
+
 // thousands renders a count with separators: 1,048,576.
 func thousands(n int) string {
 	s := strconv.Itoa(n)

@@ -108,7 +108,7 @@ func rssText(rows map[string]summary.Row) []string {
 func countText(st *summary.Status, rows map[string]summary.Row) string {
 	text := fmt.Sprintf("n=%d", st.OK)
 	if r, ok := rows[summary.LostShare]; ok && r.Max > 0 {
-		text += fmt.Sprintf(", %.2f%% lost", 100*r.Median)
+		text += ", " + lost(r.Median)
 	}
 	if st.OK < st.Planned {
 		text += fmt.Sprintf(" of %d (%s)", st.Planned, escape(st.Reason))

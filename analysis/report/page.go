@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"transportbench/analysis/stats"
 	"transportbench/analysis/summary"
 	"transportbench/pipeline/matrix"
 	"transportbench/transports/wire"
@@ -99,9 +100,13 @@ type sparseView struct {
 	Rows               []sparseRowView
 }
 
+// sparseRowView has the three percentiles and the RSS in columns of their own.
 type sparseRowView struct {
-	Variant variantHead
-	Cell    cellView
+	Variant    variantHead
+	Quantiles  []cellLine
+	RSS        []cellLine
+	Cell       cellView // count, reason and link
+	SamplesP99 string   // why the p99 has no upper bound; empty: it has one
 }
 
 func (b *builder) suite(suite string) suiteView {
@@ -169,9 +174,24 @@ func (b *builder) sparseTable(p matrix.Profile) sparseView {
 	}
 	v := sparseView{Profile: profileName(p), Rationale: p.Rationale}
 	for _, c := range cellsOf(b.in.Summary, p.ID) {
-		v.Rows = append(v.Rows, sparseRowView{b.variantHead(c.Variant), newCell(b.in.Summary, c, q)})
+		one := newCell(b.in.Summary, c, q)
+		r := sparseRowView{Variant: b.variantHead(c.Variant), Cell: one, SamplesP99: b.fewSamples(c)}
+		if len(one.Lines) > len(q) {
+			r.Quantiles, r.RSS = one.Lines[:len(q)], one.Lines[len(q):]
+		}
+		v.Rows = append(v.Rows, r)
 	}
 	return v
+}
+
+// fewSamples says when a run of a cell has too few samples for an upper bound of its p99.
+func (b *builder) fewSamples(c matrix.Cell) string {
+	for _, r := range b.attempts[c] {
+		if res := r.Client.Result; res != nil && res.Sparse != nil && res.Sparse.N < stats.MinSamplesP99 {
+			return fmt.Sprintf("no upper bound: %d samples a run, %d needed", res.Sparse.N, stats.MinSamplesP99)
+		}
+	}
+	return ""
 }
 
 // newCost renders what a cell's messages cost.

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -24,7 +25,7 @@ type Plot struct {
 
 // Sizes of a picture: one panel a profile, two panels a row.
 const (
-	panelWidth  = 11 * vg.Centimeter
+	panelWidth  = 12 * vg.Centimeter
 	panelRow    = 0.55 * vg.Centimeter // of one column
 	panelFrame  = 2.4 * vg.Centimeter  // title and axis
 	panelsInRow = 2
@@ -74,9 +75,7 @@ func panelsOf(s *summary.Summary, suite string, q quantity) ([]*plot.Plot, error
 // newPanel is nil when no cell of the profile has the metric.
 func newPanel(s *summary.Summary, p matrix.Profile, q quantity) (*plot.Plot, error) {
 	cells := cellsOf(s, p.ID)
-	panel := plot.New()
-	panel.Title.Text = profileName(p)
-	panel.X.Label.Text = q.Name + ", " + q.Unit
+	panel := blank(profileName(p), q.Name+", "+q.Unit)
 	lo, hi := math.Inf(1), 0.0
 	var names []string
 	for i := range cells {
@@ -100,6 +99,19 @@ func newPanel(s *summary.Summary, p matrix.Profile, q quantity) (*plot.Plot, err
 	return panel, limitLine(panel, p, q)
 }
 
+// blank is a panel without rows, in a sans-serif font that fits its size.
+func blank(title, x string) *plot.Plot {
+	panel := plot.New()
+	panel.Title.Text, panel.X.Label.Text = title, x
+	for style, size := range map[*text.Style]vg.Length{
+		&panel.Title.TextStyle: 10, &panel.X.Label.TextStyle: 9, &panel.X.Tick.Label: 8, &panel.Y.Tick.Label: 8,
+	} {
+		style.Font.Variant, style.Font.Size = "Sans", size
+	}
+	panel.Title.Padding = vg.Points(4)
+	return panel
+}
+
 func scale(panel *plot.Plot, q quantity, lo, hi float64) {
 	a := linearAxis(hi, 0, 1)
 	if q.Log && lo > 0 && hi > logSpread*lo {
@@ -115,8 +127,7 @@ func scale(panel *plot.Plot, q quantity, lo, hi float64) {
 func (a axis) plotTicks() []plot.Tick {
 	var out []plot.Tick
 	for _, t := range a.ticks() {
-		v, _ := strconv.ParseFloat(t.Label, 64) // short prints what it parses
-		out = append(out, plot.Tick{Value: v, Label: t.Label})
+		out = append(out, plot.Tick{Value: t.value, Label: t.Label})
 	}
 	return out
 }
@@ -136,7 +147,7 @@ func addRow(panel *plot.Plot, r summary.Row, q quantity, y float64) error {
 	median.Width = vg.Points(1)
 	points := make(plotter.XYs, len(r.Values))
 	for i, v := range r.Values {
-		points[i] = plotter.XY{X: v / q.Per, Y: y + 0.12*float64(i%3-1)}
+		points[i] = plotter.XY{X: v / q.Per, Y: y - 0.12*stagger(i, len(r.Values))}
 	}
 	dots, err := plotter.NewScatter(points)
 	if err != nil {
@@ -165,7 +176,7 @@ func limitLine(panel *plot.Plot, p matrix.Profile, q quantity) error {
 		return err
 	}
 	line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-	panel.Title.Text += fmt.Sprintf("; dashed: window ceiling %.2f %s", x, q.Unit)
+	panel.X.Label.Text += fmt.Sprintf("; dashed: window ceiling %.2f", x)
 	panel.Add(line)
 	return nil
 }
@@ -180,7 +191,7 @@ func drawPanels(panels []*plot.Plot, columns int, format string) ([]byte, error)
 		return nil, err
 	}
 	dc := draw.New(canvas)
-	tiles := draw.Tiles{Rows: down, Cols: across, PadX: 4 * vg.Millimeter, PadY: 4 * vg.Millimeter, PadTop: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter}
+	tiles := draw.Tiles{Rows: down, Cols: across, PadX: 4 * vg.Millimeter, PadY: 4 * vg.Millimeter, PadTop: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter, PadLeft: 2 * vg.Millimeter}
 	for i, p := range panels {
 		p.Draw(tiles.At(dc, i%across, i/across))
 	}
