@@ -20,10 +20,10 @@ const (
 	currentFile  = ".tmp/current"
 )
 
-// derived reports whether a path belongs to the files that `bench analyze` makes; the seal does not cover them.
-func derived(name string) bool {
+// Derived reports whether a path belongs to the files that `bench analyze` makes; the seal does not cover them.
+func Derived(name string) bool {
 	switch name {
-	case DerivedSums, "summary.tsv", "runs.bench", "report.html":
+	case DerivedSums, "summary.tsv", "summary.json", "summary.csv", "runs.bench", "report.html":
 		return true
 	}
 	return strings.HasPrefix(name, "tables/") || strings.HasPrefix(name, "plots/")

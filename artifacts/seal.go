@@ -42,7 +42,7 @@ func sumAll(root *os.Root) ([]sum, error) {
 	}
 	var sums []sum
 	for _, n := range names {
-		if n == SumsFile || derived(n) {
+		if n == SumsFile || Derived(n) {
 			continue
 		}
 		h, err := hashFile(root, n)

@@ -12,11 +12,10 @@ import (
 // What bench's own clock may differ by: 1 % of the burst, the time until a record has been read, and what the client needs to sort and
 // write its RTTs between the end of the burst and its result.
 const (
-	clockShare     = 0.01
-	clockFixedNS   = 100e6
-	clockSampleNS  = 2e3
-	clockShortest  = 1e9 // below a second the fixed part hides everything, so a difference is only noted
-	percentileList = 3
+	clockShare    = 0.01
+	clockFixedNS  = 100e6
+	clockSampleNS = 2e3
+	clockShortest = 1e9 // below a second the fixed part hides everything, so a difference is only noted
 )
 
 // clock: the burst by bench's clock agrees with the client's. A disturbed or very short run is noted, because a record may
@@ -34,7 +33,7 @@ func (u *run) clock() {
 	slack := clockShare*inside + clockFixedNS
 	ok := outside >= inside-slack && outside <= inside+slack+clockSampleNS*float64(n)
 	expected := fmt.Sprintf("%.0f ns within 1 %%, %.0f ms and %.0f us for %d RTTs", inside, clockFixedNS/1e6, clockSampleNS*float64(n)/1e3, n)
-	if u.disturbed() || inside < clockShortest {
+	if disturbed(u.Flags) || inside < clockShortest {
 		u.Note(ok, "outside-clock", u.path, expected, fmt.Sprintf("%.0f ns", outside))
 		return
 	}
@@ -89,11 +88,11 @@ func (u *run) series() {
 
 func agrees(said *wire.Quantiles, s artifacts.Series) bool {
 	q := printed(s)
-	return said.N == s.N && q == [percentileList]int64{said.P50NS, said.P95NS, said.P99NS}
+	return said.N == s.N && q == [3]int64{said.P50NS, said.P95NS, said.P99NS}
 }
 
 // printed are p50, p95 and p99 of a stored series; -1 where it does not hold them.
-func printed(s artifacts.Series) (q [percentileList]int64) {
+func printed(s artifacts.Series) (q [3]int64) {
 	for i, p := range []float64{0.50, 0.95, 0.99} {
 		v, err := stats.At(s.Quantiles, p)
 		if err != nil {
@@ -108,5 +107,5 @@ func describe(said *wire.Quantiles, s artifacts.Series) string {
 	if said == nil {
 		return "the driver printed none"
 	}
-	return fmt.Sprintf("driver n %d %v, series n %d %v", said.N, [percentileList]int64{said.P50NS, said.P95NS, said.P99NS}, s.N, printed(s))
+	return fmt.Sprintf("driver n %d %v, series n %d %v", said.N, [3]int64{said.P50NS, said.P95NS, said.P99NS}, s.N, printed(s))
 }

@@ -132,9 +132,9 @@ func (u *run) quantiles() {
 	}
 }
 
-// disturbed reports whether a flag explains that bench itself was late.
-func (u *run) disturbed() bool {
-	return slices.ContainsFunc(u.Flags, func(f string) bool {
+// disturbed reports whether a flag says that the run did not have the machine to itself, so that bench too may have been late.
+func disturbed(flags []string) bool {
+	return slices.ContainsFunc(flags, func(f string) bool {
 		return f == "shared-machine" || f == "cpu-pressure" || f == "stolen-time" || f == "throttled" || f == "memory-pressure"
 	})
 }

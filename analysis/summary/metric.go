@@ -49,6 +49,10 @@ func Metrics() []Metric {
 		{LostShare, "1", -1, lostShare},
 		{RcvbufDrop, "1", -1, counter("RcvbufErrors")},
 		{"jain_index", "1", +1, jain},
+		{"first_finish", "ns", 0, finish(firstEnd)},
+		{"median_finish", "ns", 0, finish(medianEnd)},
+		{"last_finish", "ns", 0, finish(lastEnd)},
+		{"middle80_throughput", "B/s", +1, middle80},
 	}
 }
 

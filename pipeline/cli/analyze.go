@@ -2,11 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +15,10 @@ import (
 func newAnalyze() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
-		Use:     "analyze ARTIFACT",
-		Short:   "Derive summary.tsv and the tables of an artifact again and print them",
-		Long:    "Everything derived comes from manifest.json, plan.tsv and runs.ndjson alone and is byte-identical on every machine.",
+		Use:   "analyze ARTIFACT",
+		Short: "Derive the summary, the tables and runs.bench of an artifact again and print the tables",
+		Long: "Writes summary.tsv, summary.json, summary.csv, runs.bench (for benchstat) and tables/. " +
+			"Everything derived comes from manifest.json, plan.tsv and runs.ndjson alone and is byte-identical on every machine.",
 		Example: "  bench analyze results/quick-20261130T120000Z-1a2b3c4\n  bench analyze --quiet artifacts/quick",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,17 +46,36 @@ func derive(dir string, w io.Writer) error {
 	if err != nil {
 		return fail(ExitUsage, err)
 	}
-	var tsv, md bytes.Buffer
-	if err := s.WriteTSV(&tsv); err != nil {
+	files, err := analysisFiles(a, s)
+	if err != nil {
 		return err
 	}
-	if err := report.Markdown(&md, s, title(a.Manifest)); err != nil {
-		return err
-	}
-	if err := writeDerived(dir, []derivedFile{{"summary.tsv", tsv.Bytes()}, {"tables/results.md", md.Bytes()}}); err != nil {
+	if err := addDerived(dir, files); err != nil {
 		return fail(ExitEnvironment, err)
 	}
 	return report.Terminal(w, s)
+}
+
+// analysisFiles renders what analyze writes: the same numbers for people, spreadsheets, programs and benchstat.
+func analysisFiles(a *artifacts.Artifact, s *summary.Summary) ([]derivedFile, error) {
+	var files []derivedFile
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"summary.tsv", s.WriteTSV},
+		{"summary.json", func(w io.Writer) error { return s.WriteJSON(w, a) }},
+		{"summary.csv", s.WriteCSV},
+		{"runs.bench", func(w io.Writer) error { return summary.WriteBench(w, a) }},
+		{"tables/results.md", func(w io.Writer) error { return report.Markdown(w, s, title(a.Manifest)) }},
+	} {
+		var b bytes.Buffer
+		if err := f.write(&b); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		files = append(files, derivedFile{f.name, b.Bytes()})
+	}
+	return files, nil
 }
 
 func summarize(a *artifacts.Artifact) (*summary.Summary, error) {
@@ -77,20 +94,4 @@ func title(m artifacts.Manifest) string {
 type derivedFile struct {
 	name string
 	data []byte
-}
-
-// writeDerived writes the files and DERIVED.SHA256SUMS, which names the analysis that made them.
-func writeDerived(dir string, files []derivedFile) error {
-	var sums bytes.Buffer
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("artifact %s: %w", dir, err)
-		}
-		if err := os.WriteFile(path, f.data, 0o644); err != nil {
-			return fmt.Errorf("artifact %s: %w", dir, err)
-		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.data), f.name)
-	}
-	return os.WriteFile(filepath.Join(dir, artifacts.DerivedSums), sums.Bytes(), 0o644)
 }
