@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	wantErr(t, "reserved", cli.Send(soon(t), []byte{0x09}), ErrReserved)
 }
 
-func TestOwnedAndBatches(t *testing.T) {
+func TestOwned(t *testing.T) {
 	cli, srv, _ := pair(t, nil, nil)
 	for _, size := range []int{64, 800, 5000} {
 		if err := cli.SendOwned(soon(t), message(size, 1)); err != nil {
@@ -83,6 +83,10 @@ func TestOwnedAndBatches(t *testing.T) {
 			t.Fatalf("owned message of %d B: %d B %v", size, len(got.Bytes()), err)
 		}
 	}
+}
+
+func TestBatches(t *testing.T) {
+	cli, srv, _ := pair(t, nil, nil)
 	var msgs, bufs [][]byte
 	for i := range 16 {
 		msgs, bufs = append(msgs, message(64, i)), append(bufs, make([]byte, 64))
@@ -105,6 +109,10 @@ func TestOwnedAndBatches(t *testing.T) {
 	if st := cli.Stats(); st.Packed != 16 || !st.Packing {
 		t.Errorf("%+v", st)
 	}
+}
+
+func TestShortBuffer(t *testing.T) {
+	cli, srv, _ := pair(t, nil, nil)
 	if err := cli.Send(soon(t), message(500, 0)); err != nil {
 		t.Fatal(err)
 	}
