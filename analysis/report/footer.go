@@ -4,19 +4,23 @@ import (
 	"fmt"
 	"io"
 
-	"transportbench/analysis/stats"
 	"transportbench/analysis/summary"
 )
 
 // footer states what the tables support and what they do not show.
-func footer(w io.Writer, s *summary.Summary) {
+func footer(w io.Writer, s *summary.Summary, why *reasons) {
+	for i, text := range why.texts {
+		if i == 0 {
+			fmt.Fprintf(w, "\n## Not measured\n\n")
+		}
+		fmt.Fprintf(w, "* [%d] %s (%s)\n", i+1, escape(text), why.count(i))
+	}
 	t := s.Totals()
 	fmt.Fprintf(w, "\n## What stands behind these tables\n\n")
 	fmt.Fprintf(w, "* %s planned runs: %s ok, %s failed, %s unsupported, %s not run.\n",
 		thousands(t.Planned), thousands(t.OK), thousands(t.Failed), thousands(t.Unsupported), thousands(t.NotRun))
-	for _, n := range s.RunCounts() {
-		fmt.Fprintf(w, "* n=%d: the range covers the true median with probability %.1f %%; one more run falls outside it with probability %.0f %%.\n",
-			n, 100*stats.MedianCoverage(n), 100*stats.OutsideChance(n))
+	for _, text := range support(s) {
+		fmt.Fprintf(w, "* %s\n", text)
 	}
 	for _, v := range s.Variants {
 		if drops, ok := s.Max(v, summary.RcvbufDrop); ok && drops > 0 {

@@ -19,19 +19,20 @@ func Markdown(w io.Writer, s *summary.Summary, title string) error {
 	fmt.Fprintln(b, "Values are medians over the runs of a cell; parentheses show the least and the greatest run, n is the number of runs. "+
 		"Throughput is verified echoed payload per direction, 1 MiB = 1,048,576 B. C = client, S = server peak RSS. "+
 		"Loads are closed-loop: a loaded latency is throughput seen from the other side.")
-	for _, suite := range []string{wire.SuiteSingle, wire.SuiteSparse, wire.SuiteConcurrent, wire.SuiteLoaded} {
+	var why reasons
+	for _, suite := range suites() {
 		profiles := s.ProfilesOf(suite)
 		if len(profiles) == 0 {
 			continue
 		}
 		fmt.Fprintf(b, "\n## %s\n\n", suiteTitle(suite))
 		if suite == wire.SuiteSparse {
-			sparseTables(b, s, profiles)
+			sparseTables(b, s, profiles, &why)
 		} else {
-			wideTable(b, s, suite, profiles)
+			wideTable(b, s, suite, profiles, &why)
 		}
 	}
-	footer(b, s)
+	footer(b, s, &why)
 	return b.Flush()
 }
 
@@ -43,7 +44,7 @@ func suiteTitle(suite string) string {
 }
 
 // wideTable has a row per profile and a column per variant.
-func wideTable(w io.Writer, s *summary.Summary, suite string, profiles []string) {
+func wideTable(w io.Writer, s *summary.Summary, suite string, profiles []string, why *reasons) {
 	head := []string{"Payload", "Connections", "Injected loss"}
 	if suite == wire.SuiteSingle {
 		head = []string{"Network profile", "Payload / burst count"}
@@ -57,7 +58,7 @@ func wideTable(w io.Writer, s *summary.Summary, suite string, profiles []string)
 			cells = label(p)
 		}
 		for _, v := range s.Variants {
-			cells = append(cells, cellText(s, matrix.Cell{Profile: id, Variant: v}, suite))
+			cells = append(cells, cellText(s, matrix.Cell{Profile: id, Variant: v}, suite, why))
 		}
 		row(w, cells)
 	}
@@ -82,13 +83,13 @@ func network(p matrix.Profile) string {
 	return "No injected loss"
 }
 
-func cellText(s *summary.Summary, c matrix.Cell, suite string) string {
+func cellText(s *summary.Summary, c matrix.Cell, suite string, why *reasons) string {
 	st, rows := s.Status[c], s.Rows[c]
 	if st == nil {
 		return "not in this plan"
 	}
 	if len(rows) == 0 {
-		return "not measured: " + escape(st.Reason)
+		return "not measured " + why.mark(st.Reason)
 	}
 	var parts []string
 	if suite == wire.SuiteLoaded {
@@ -97,7 +98,7 @@ func cellText(s *summary.Summary, c matrix.Cell, suite string) string {
 		parts = append(parts, scaled(rows[summary.Throughput], mib, "MiB/s"))
 	}
 	parts = append(parts, rssText(rows)...)
-	return strings.Join(append(parts, countText(st, rows)), "<br>")
+	return strings.Join(append(parts, countText(st, rows, why)), "<br>")
 }
 
 func rssText(rows map[string]summary.Row) []string {
@@ -105,13 +106,13 @@ func rssText(rows map[string]summary.Row) []string {
 }
 
 // countText says how many runs stand behind a cell, and that some have no number.
-func countText(st *summary.Status, rows map[string]summary.Row) string {
+func countText(st *summary.Status, rows map[string]summary.Row, why *reasons) string {
 	text := fmt.Sprintf("n=%d", st.OK)
 	if r, ok := rows[summary.LostShare]; ok && r.Max > 0 {
 		text += ", " + lost(r.Median)
 	}
 	if st.OK < st.Planned {
-		text += fmt.Sprintf(" of %d (%s)", st.Planned, escape(st.Reason))
+		text += fmt.Sprintf(" of %d %s", st.Planned, why.mark(st.Reason))
 	}
 	return text
 }

@@ -41,7 +41,15 @@ func cell(suite, id, variant string, n int, edit func(*artifacts.Record)) (ids [
 	return ids, rs
 }
 
-func fixture(t *testing.T) *summary.Summary {
+// fixture is the summary of fixtureArtifact.
+func fixture(t testing.TB) *summary.Summary {
+	_, s := fixtureArtifact(t)
+	return s
+}
+
+// fixtureArtifact has every suite, a missing driver, a run that failed once, a cell that never ran, probes and disturbances.
+func fixtureArtifact(t testing.TB) (*artifacts.Artifact, *summary.Summary) {
+	t.Helper()
 	var ids []string
 	var records []artifacts.Record
 	add := func(suite, id, variant string, n int, edit func(*artifacts.Record)) {
@@ -50,28 +58,32 @@ func fixture(t *testing.T) *summary.Summary {
 	}
 	keep := func(*artifacts.Record) {}
 	lossy := func(r *artifacts.Record) { r.Profile.Connections, r.Profile.Link.LossPPM = 1, 50_000 }
-	delayed := func(r *artifacts.Record) { lossy(r); r.Profile.Link.DelayNS = 5 * time.Millisecond }
+	delayed := func(r *artifacts.Record) {
+		lossy(r)
+		r.Profile.Link.DelayNS, r.Profile.Window = 5*time.Millisecond, 64
+	}
 	missing := func(r *artifacts.Record) {
 		r.Outcome, r.Reason, r.Client, r.Server = artifacts.OutcomeUnsupported, "driver | is\nnot built", artifacts.Side{}, artifacts.Side{}
 	}
 	for _, v := range []string{"udp", "tcp"} { // not the order of the columns
 		add(wire.SuiteSingle, "single-800B-1c-l5-d0", v, 3, lossy)
 		add(wire.SuiteSingle, "single-800B-1c-l5-d5", v, 1, delayed)
-		add(wire.SuiteSparse, "sparse-800B-1c-l0-d0", v, 5, keep)
-		add(wire.SuiteConcurrent, "concurrent-800B-64c-l0-d0", v, 3, keep)
+		add(wire.SuiteSparse, "sparse-800B-1c-l0-d0", v, 5, withSeries)
+		add(wire.SuiteConcurrent, "concurrent-800B-64c-l0-d0", v, 3, disturbed)
 		add(wire.SuiteLoaded, "loaded-800B-64c-l0-d0", v, 3, keep)
 	}
 	add(wire.SuiteConcurrent, "concurrent-800B-64c-l0-d0", "raknet-send", 3, missing)
 	add(wire.SuiteSparse, "sparse-800B-1c-l0-d0", "raknet-send", 5, missing)
 	ids = append(ids, "loaded-64B-64c-l0-d0/tcp/r1") // planned, never run
-	s, err := summary.Build([]string{"tcp", "raknet-send", "udp"}, ids, records)
+	columns := []string{"tcp", "raknet-send", "udp"}
+	s, err := summary.Build(columns, ids, records)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return &artifacts.Artifact{Manifest: fixtureManifest(columns), Plan: planOf(ids), Records: records, Probes: fixtureProbes(), Sealed: true}, s
 }
 
-func golden(t *testing.T, name string, got []byte) {
+func golden(t testing.TB, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {

@@ -1,62 +1,57 @@
 package report
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"transportbench/analysis/summary"
-	"transportbench/pipeline/matrix"
-	"transportbench/transports/wire"
 )
 
-// Terminal writes one block a profile with a line per variant: what a person reads when a run ends. Profiles that were not begun
-// are counted, not listed: after an interrupt they would hide the others.
+// Terminal writes one block a profile with a line per variant: what a person reads when a run ends.
 func Terminal(w io.Writer, s *summary.Summary) error {
-	pending := 0
-	for _, suite := range []string{wire.SuiteSingle, wire.SuiteSparse, wire.SuiteConcurrent, wire.SuiteLoaded} {
+	b := bufio.NewWriter(w)
+	var why reasons
+	for _, suite := range suites() {
 		for _, id := range s.ProfilesOf(suite) {
-			if !begun(s, id) {
-				pending++
-				continue
-			}
-			if err := terminalProfile(w, s, suite, id); err != nil {
-				return err
-			}
+			terminalProfile(b, s, suite, id, &why)
 		}
 	}
-	if pending > 0 {
-		fmt.Fprintf(w, "\nprofiles not begun: %d\n", pending)
+	for i, text := range why.texts {
+		if i == 0 {
+			fmt.Fprintln(b)
+		}
+		wrapped(b, fmt.Sprintf("[%d] ", i+1), fmt.Sprintf("%s (%s)", text, why.count(i)))
 	}
 	t := s.Totals()
-	_, err := fmt.Fprintf(w, "\n%d planned: %d ok, %d failed, %d unsupported, %d not run\n", t.Planned, t.OK, t.Failed, t.Unsupported, t.NotRun)
-	return err
+	fmt.Fprintf(b, "\n%d planned: %d ok, %d failed, %d unsupported, %d not run\n", t.Planned, t.OK, t.Failed, t.Unsupported, t.NotRun)
+	return b.Flush()
 }
 
-// begun reports whether any run of a profile has an outcome.
-func begun(s *summary.Summary, id string) bool {
-	_, err := s.Profile(id)
-	return err == nil
-}
-
-func terminalProfile(w io.Writer, s *summary.Summary, suite, id string) error {
+// terminalProfile prints the measured columns as a table and names the others below it.
+func terminalProfile(w io.Writer, s *summary.Summary, suite, id string, why *reasons) {
 	fmt.Fprintf(w, "\n%s\n", heading(s, suite, id))
-	tw := tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)
-	for _, v := range s.Variants {
-		c := matrix.Cell{Profile: id, Variant: v}
+	var lines [][]string
+	var without []string
+	for _, c := range cellsOf(s, id) {
 		st, rows := s.Status[c], s.Rows[c]
-		if st == nil {
-			continue
-		}
 		if len(rows) == 0 {
-			fmt.Fprintf(tw, "  %s\tnot measured: %s\n", v, strings.Join(strings.Fields(st.Reason), " "))
+			without = append(without, c.Variant+" "+why.mark(st.Reason))
 			continue
 		}
-		fmt.Fprintf(tw, "  %s\t%s\tpeak RSS: client %.2f MiB, server %.2f MiB\t%s\n", v, terminalValue(suite, rows),
-			rows[summary.ClientRSS].Median/mib, rows[summary.ServerRSS].Median/mib, countText(st, rows))
+		line := []string{c.Variant}
+		for _, q := range quantitiesOf(suite) {
+			line = append(line, terminalValue(rows, q)...)
+		}
+		rss := fmt.Sprintf("RSS C %.2f / S %.2f MiB", rows[summary.ClientRSS].Median/mib, rows[summary.ServerRSS].Median/mib)
+		lines = append(lines, append(line, rss, countText(st, rows, why)))
 	}
-	return tw.Flush()
+	alignRows(w, lines)
+	if len(without) > 0 {
+		wrapped(w, "  not measured: ", strings.Join(without, ", "))
+	}
 }
 
 func heading(s *summary.Summary, suite, id string) string {
@@ -64,19 +59,48 @@ func heading(s *summary.Summary, suite, id string) string {
 	if err != nil {
 		return id
 	}
-	conns := "1 connection"
-	if p.Connections > 1 {
-		conns = thousands(p.Connections) + " connections"
-	}
-	return fmt.Sprintf("%s: %s B, %s, %s", suiteTitle(suite), thousands(p.PayloadBytes), conns, strings.Replace(network(p), "No ", "no ", 1))
+	return suiteTitle(suite) + ": " + profileName(p)
 }
 
-func terminalValue(suite string, rows map[string]summary.Row) string {
-	switch suite {
-	case wire.SuiteSparse:
-		return "p50 " + medianText(rows[summary.SparseP50], us, "µs") + "\tp99 " + medianText(rows[summary.SparseP99], us, "µs")
-	case wire.SuiteLoaded:
-		return "p50 " + medianText(rows[summary.LoadedP50], ms, "ms") + "\tp99 " + medianText(rows[summary.LoadedP99], ms, "ms")
+// terminalValue is a median and its range in cells of their own, so that medians stand below each other.
+func terminalValue(rows map[string]summary.Row, q quantity) []string {
+	r, ok := rows[q.Metric]
+	if !ok {
+		return []string{none, ""}
 	}
-	return medianText(rows[summary.Throughput], mib, "MiB/s")
+	name := ""
+	if q.Metric != summary.Throughput {
+		name, _, _ = strings.Cut(q.Name, " ")
+		name += " "
+	}
+	return []string{fmt.Sprintf("%s%.2f %s", name, r.Median/q.Per, q.Unit), fmt.Sprintf("(%.2f–%.2f)", r.Min/q.Per, r.Max/q.Per)}
+}
+
+// alignRows pads cells to the widest of their column: names to the left, values to the right, the last cell not at all. Width is counted in
+// characters: µ and – take one.
+func alignRows(w io.Writer, lines [][]string) {
+	var width []int
+	for _, l := range lines {
+		for i, c := range l {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	for _, l := range lines {
+		var b strings.Builder
+		for i, c := range l {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			switch {
+			case i == len(l)-1:
+				b.WriteString("  " + c)
+			case i == 0:
+				b.WriteString("  " + c + pad)
+			default:
+				b.WriteString("  " + pad + c)
+			}
+		}
+		fmt.Fprintln(w, b.String())
+	}
 }
