@@ -48,6 +48,9 @@ func (c *batchConn) Wait() error {
 
 // Recv hands out the next record, reading only when none is buffered whole.
 func (c *batchConn) Recv(b []byte) (int, error) {
+	if err := c.wait.next(); err != nil {
+		return 0, err
+	}
 	if err := c.Wait(); err != nil {
 		return 0, err
 	}

@@ -12,7 +12,8 @@ import (
 
 // conn frames messages as published: one write per record, one read for the length and one for the body, nothing buffered.
 type conn struct {
-	tcp      *net.TCPConn
+	tcp      stream
+	wait     waiting
 	out      *outPool
 	head     [headerLen]byte // receiver only
 	segments int64           // sent in the connection's life, known when it is closed; -1 before
@@ -24,7 +25,11 @@ func newConn(c *net.TCPConn, cfg wire.Config, out *outPool) (echo.Conn, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("tcp_nodelay: %w", err)
 	}
-	base := conn{tcp: c, out: out, segments: -1}
+	s, wait, err := newWaiting(c, cfg)
+	if err != nil {
+		return nil, err
+	}
+	base := conn{tcp: s, wait: wait, out: out, segments: -1}
 	if cfg.API == wire.APIBatch {
 		room := make([]byte, batchSize*(headerLen+cfg.Payload))
 		return &batchConn{conn: base, in: records{most: cfg.Payload, buf: room}}, nil
@@ -56,6 +61,9 @@ func (c *conn) Send(b []byte) error {
 
 // Recv reads one record with two reads, unless the kernel has only part of it.
 func (c *conn) Recv(b []byte) (int, error) {
+	if err := c.wait.next(); err != nil {
+		return 0, err
+	}
 	if _, err := io.ReadFull(c.tcp, c.head[:]); err != nil {
 		return 0, err
 	}
@@ -79,16 +87,12 @@ func midRecord(err error) error {
 
 // Settings reads back what the kernel holds for this socket.
 func (c *conn) Settings(s *wire.Settings) {
-	if raw, err := c.tcp.SyscallConn(); err == nil {
-		_ = control(raw, func(fd int) error { return readSettings(fd, s) })
-	}
+	_ = control(c.tcp, func(fd int) error { return readSettings(fd, s) })
 }
 
 // Close notes how many segments were sent, then closes.
 func (c *conn) Close() error {
-	if raw, err := c.tcp.SyscallConn(); err == nil {
-		_ = control(raw, func(fd int) (err error) { c.segments, err = segmentsSent(fd); return err })
-	}
+	_ = control(c.tcp, func(fd int) (err error) { c.segments, err = segmentsSent(fd); return err })
 	return c.tcp.Close()
 }
 

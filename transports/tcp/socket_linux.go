@@ -1,15 +1,13 @@
 package tcp
 
 import (
-	"syscall"
-
 	"golang.org/x/sys/unix"
 
 	"transportbench/transports/wire"
 )
 
 // control runs f on the descriptor of c and returns the error of either.
-func control(c syscall.RawConn, f func(fd int) error) error {
+func control(c controller, f func(fd int) error) error {
 	var inner error
 	if err := c.Control(func(fd uintptr) { inner = f(int(fd)) }); err != nil {
 		return err

@@ -38,6 +38,7 @@ func (Transport) Describe() wire.Describe {
 		Facts: []string{
 			"language: Go, the kernel's TCP, TCP_NODELAY",
 			"record: 4-byte little-endian length and body, one write; send: two reads a record; batch: one write for up to 16 ready records, buffered reads",
+			"single, sparse: the sequential rounds wait in the kernel, not in Go's poller; so does a server with more than one processor",
 			"congestion control and minimum RTO: those of the route, reported of a connected socket",
 		},
 	}
@@ -45,6 +46,7 @@ func (Transport) Describe() wire.Describe {
 
 // Listen opens cfg.Listeners sockets on one port. ctx bounds only the opening.
 func (Transport) Listen(ctx context.Context, cfg wire.Config) ([]echo.Listener, error) {
+	cfg.Role = wire.RoleServer // decides how connections wait
 	lc := net.ListenConfig{KeepAlive: -1, Control: func(_, _ string, c syscall.RawConn) error {
 		return control(c, func(fd int) error {
 			return errors.Join(setBuffers(fd, cfg), setReusePort(fd, cfg.Listeners > 1))
@@ -93,6 +95,7 @@ const (
 
 // Dial connects from the source port of its index.
 func (t Transport) Dial(ctx context.Context, cfg wire.Config, index int) (echo.Conn, error) {
+	cfg.Role = wire.RoleClient // decides how connections wait
 	d := net.Dialer{KeepAlive: -1, LocalAddr: &net.TCPAddr{Port: sourcePort(cfg, index)}, Control: func(_, _ string, c syscall.RawConn) error {
 		return control(c, func(fd int) error {
 			return errors.Join(setBuffers(fd, cfg), setReuseAddr(fd))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"net/netip"
 	"os"
 	"strconv"
@@ -54,24 +53,35 @@ func connected(t *testing.T, cfg wire.Config, index int) (client, server echo.Co
 	return client, server
 }
 
-func tcpOf(c echo.Conn) *net.TCPConn {
+func tcpOf(c echo.Conn) stream {
 	if b, ok := c.(*batchConn); ok {
 		return b.tcp
 	}
 	return c.(*conn).tcp
 }
 
-func option(t *testing.T, c *net.TCPConn, level, opt int) int {
+func option(t *testing.T, c controller, level, opt int) int {
 	t.Helper()
-	raw, err := c.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
 	v := 0
-	if err := control(raw, func(fd int) (err error) { v, err = unix.GetsockoptInt(fd, level, opt); return err }); err != nil {
+	if err := control(c, func(fd int) (err error) { v, err = unix.GetsockoptInt(fd, level, opt); return err }); err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func localPort(t *testing.T, c controller) int {
+	t.Helper()
+	port := 0
+	if err := control(c, func(fd int) error {
+		sa, err := unix.Getsockname(fd)
+		if in, ok := sa.(*unix.SockaddrInet4); ok {
+			port = in.Port
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func TestListenersShareOnePortAndBacklog(t *testing.T) {
@@ -143,7 +153,7 @@ func TestSourcePorts(t *testing.T) {
 		}
 	}
 	client, _ := connected(t, config(1), 41)
-	if got := tcpOf(client).LocalAddr().(*net.TCPAddr).Port; got != 20041 {
+	if got := localPort(t, tcpOf(client)); got != 20041 {
 		t.Errorf("connection 41 comes from port %d", got)
 	}
 }
@@ -188,7 +198,7 @@ func TestConnEnds(t *testing.T) {
 			if _, err := tcpOf(client).Write(tc.raw); err != nil {
 				t.Fatal(err)
 			}
-			if err := tcpOf(client).CloseWrite(); err != nil {
+			if err := control(tcpOf(client), func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := server.Recv(make([]byte, 64)); !errors.Is(err, tc.want) {
