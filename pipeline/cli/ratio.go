@@ -29,7 +29,7 @@ func newRatio() *cobra.Command {
 		Long: "Columns are compared inside blocks, on log ratios. Each line has the ratio, its 95 % interval (of this comparison alone) and the " +
 			"interval that holds for all pairs of the profile. Intervals rest on a model: moderated paired t (Smyth 2004). faster, slower, more and less are claims: " +
 			"the profile passed its gate (permutation test and least simultaneous p, Holm over profiles) and the pair passed Holm-Shaffer and the simultaneous " +
-			"interval. unconfirmed: the interval excludes 1 before that correction only. equal: within the margin by two one-sided tests. =: not distinguished.\n\n" + exitHelp,
+			"interval. unconfirmed: the interval excludes 1 before that correction only. equal: within the margin by two one-sided tests. =: not distinguished.",
 		Example: "  bench ratio results/quick-20261130T120000Z-1a2b3c4\n  bench ratio artifacts/quick --profile single-800B-1c-l0-d0 --metric throughput",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
