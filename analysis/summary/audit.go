@@ -80,7 +80,7 @@ func AuditRuns(into *Audit, art *artifacts.Artifact) {
 		if r.Outcome != artifacts.OutcomeOK {
 			continue
 		}
-		u := run{Audit: into, Record: r, path: runPath(r), lossy: r.Variant.Unreliable}
+		u := run{Audit: into, Record: r, path: runPath(r), lossy: r.Variant.Unreliable, floor: art.Manifest.RSS[r.Profile.Suite]}
 		if d := art.Manifest.Drivers[r.Variant.Driver].Describe; d != nil && !d.Reliable {
 			u.lossy = true
 		}

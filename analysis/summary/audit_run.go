@@ -14,6 +14,7 @@ type run struct {
 	*artifacts.Record
 	path  string
 	lossy bool // the transport repairs nothing, so echoes may be missing
+	floor artifacts.RSS
 }
 
 func (u *run) audit() {
@@ -112,8 +113,11 @@ func windowCeiling(connections, window, payload int, oneWayNS int64) float64 {
 	return float64(connections) * float64(window) * float64(payload) / (2 * float64(oneWayNS) / 1e9)
 }
 
-// memory: a client that keeps its RTTs holds 8 B for each.
+// memory: a client that keeps its RTTs holds 8 B for each, and no process has less than a trivial one.
 func (u *run) memory() {
+	least := max(1, u.floor.FloorKiB-u.floor.StepKiB)
+	u.Check(min(u.Client.Exit.MaxRSSKiB, u.Server.Exit.MaxRSSKiB) >= least, "rss-floor", u.path, fmt.Sprintf("peak RSS of at least %d KiB, as of a trivial program", least),
+		fmt.Sprintf("client %d, server %d KiB", u.Client.Exit.MaxRSSKiB, u.Server.Exit.MaxRSSKiB))
 	n := 0
 	for _, s := range u.Series {
 		n += s.N
