@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 
+	"transportbench/analysis/summary"
 	"transportbench/artifacts"
 )
 
@@ -26,10 +28,14 @@ func fixtureInput(t testing.TB) Input {
 	a, s := fixtureArtifact(t)
 	return Input{
 		Artifact: a, Summary: s, Rerun: func(id string) string { return "bench run --only " + id },
-		Effects: []Effect{
-			{Profile: "single-800B-1c-l5-d0", Metric: "throughput", Variant: "udp", Base: "tcp", Ratio: 1.42, Lo: 1.31, Hi: 1.55, N: 3, Verdict: "greater", Primary: true, Distinct: true},
-			{Profile: "single-800B-1c-l5-d0", Metric: "client_rss", Variant: "udp", Base: "tcp", Ratio: 1.01, Lo: 0.9, Hi: 1.1, N: 3},
-		},
+		Ratios: []summary.RatioProfile{{
+			Profile: "single-800B-1c-l5-d0", Metric: summary.Throughput, Blocks: 3, Columns: 3, Gate: 0.01, Adjusted: 0.04, Notes: []string{"one run is out"},
+			Ratios: []summary.Ratio{
+				{Num: "tcp", Den: "udp", Role: summary.RolePrimary, N: 3, Effect: 1.42, Lo: 1.31, Hi: 1.55, AllLo: 1.2, AllHi: 1.7, Least: 1.3, Greatest: 1.5, Adjusted: 0.00001, Claim: true, Verdict: "faster"},
+				{Num: "raknet-send", Den: "udp", Role: summary.RolePrimary, N: 3, Effect: 0.012, Lo: math.NaN(), Hi: math.NaN(), AllLo: math.NaN(), AllHi: math.NaN(), Adjusted: math.NaN(), Bimodal: true, Verdict: summary.VerdictNone},
+				{Num: "tcp", Den: "raknet-send", Role: summary.RoleExploratory, N: 3, Effect: 1.01, Lo: 0.9, Hi: 1.1, AllLo: 0.8, AllHi: 1.2, Adjusted: 0.5, Margin: 0.15, Needed: 12, Verdict: summary.VerdictSame},
+			},
+		}},
 	}
 }
 
@@ -44,7 +50,7 @@ func TestHTMLGolden(t *testing.T) {
 	}
 	for _, want := range []string{
 		"our own implementation", "asserted by the producer only", "not in this plan", "window ceiling 4.88 MiB/s", "unsupported: driver | is\nnot built",
-		"Placement is reduced", "uncommitted changes", "1.42 [1.31, 1.55]", "<td>=</td>", "cubic", "200 ms", "n=3", "stolen-time", "Congestion control",
+		"Placement is reduced", "uncommitted changes", "[1.31, 1.55]", "<span class=\"line\">=</span>", "cubic", "200 ms", "n=3", "stolen-time", "Congestion control",
 	} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("the page does not hold %q", want)
@@ -178,7 +184,8 @@ func TestHTMLEscapesAHostileArtifact(t *testing.T) {
 		st.Reason = evil
 	}
 	a.Probes[0].Results[0].Variant = evil
-	in.Effects[0].Verdict, in.Effects[0].Note, in.Effects[0].Variant = evil, evil, evil
+	r := &in.Ratios[0]
+	r.Profile, r.Metric, r.Notes, r.Ratios[0].Num, r.Ratios[0].Verdict, r.Ratios[0].Flags = evil, evil, []string{evil}, evil, evil, []string{evil}
 	in.Rerun = func(string) string { return evil }
 	page := render(t, in)
 	checkOffline(t, page)
@@ -201,7 +208,7 @@ func TestHTMLShowsEveryPlannedRun(t *testing.T) {
 // TestHTMLOfNothing renders an artifact whose runs never started.
 func TestHTMLOfNothing(t *testing.T) {
 	in := fixtureInput(t)
-	in.Artifact.Records, in.Artifact.Probes, in.Effects, in.Rerun = nil, nil, nil, nil
+	in.Artifact.Records, in.Artifact.Probes, in.Ratios, in.Rerun = nil, nil, nil, nil
 	in.Artifact.Manifest = artifacts.Manifest{}
 	s := *in.Summary
 	s.Rows, s.Profiles = nil, nil

@@ -60,6 +60,13 @@ func writeReport(dir string, png bool) ([]derivedFile, error) {
 // derivedFiles renders what a person opens: report.html and plots/. Whoever rewrites or checks every derived file appends these.
 func derivedFiles(a *artifacts.Artifact, s *summary.Summary, png bool) ([]derivedFile, error) {
 	in := report.Input{Artifact: a, Summary: s, Rerun: func(runID string) string { return rerunCommand(a.Manifest, runID) }}
+	for _, metric := range []string{summary.Throughput, summary.SparseP50, summary.LoadedP50} {
+		ratios, err := summary.Ratios(a, s, metric)
+		if err != nil {
+			return nil, err
+		}
+		in.Ratios = append(in.Ratios, ratios...)
+	}
 	var html bytes.Buffer
 	if err := report.HTML(&html, in); err != nil {
 		return nil, err
