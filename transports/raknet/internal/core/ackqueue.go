@@ -39,7 +39,7 @@ func (s *Session) AckDue() int64 {
 	switch {
 	case len(s.acks) == 0:
 		return Never
-	case s.cfg.AckDelay < 0 || s.ackFrames >= s.cfg.AckFrames || len(s.acks) >= maxAckRanges:
+	case s.ackUrgent || s.cfg.AckDelay < 0 || s.ackFrames >= s.cfg.AckFrames || len(s.acks) >= maxAckRanges:
 		return 0
 	}
 	return s.ackSince + int64(s.cfg.AckDelay)
@@ -51,7 +51,7 @@ func (s *Session) outputAcks(now int64, o *Outbox, all bool) {
 			rest = s.outputRanges(o, codec.HeaderAck, rest)
 			s.Stats.AcksSent++
 		}
-		s.acks, s.ackFrames = s.acks[:0], 0
+		s.acks, s.ackFrames, s.ackUrgent = s.acks[:0], 0, false
 	}
 	if now >= s.nackNS() {
 		s.outputNacks(now, o)

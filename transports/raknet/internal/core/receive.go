@@ -10,6 +10,7 @@ type receiver struct {
 	acks      []codec.Range // to be acknowledged
 	ackFrames int
 	ackSince  int64 // first of them
+	ackUrgent bool  // the peer can learn of a loss from them
 	missing   []gap
 
 	ready      ring
@@ -38,6 +39,7 @@ func (s *Session) onFrames(now int64, b []byte) error {
 	}
 	s.noteAck(now, number, count)
 	if s.numbers.seen(number) {
+		s.ackUrgent = true // the acknowledgement was lost
 		s.Stats.Duplicates++
 		return nil
 	}
@@ -89,6 +91,7 @@ func (s *Session) noteNumber(now int64, number uint32) {
 		if skipped > recentNumbers {
 			from = (number - recentNumbers) & codec.Mask24
 		}
+		s.ackUrgent = true
 		s.miss(now, codec.Range{First: from, Last: (number - 1) & codec.Mask24})
 	}
 }

@@ -35,6 +35,7 @@ type end struct {
 	batch   bool
 	next    [Channels]uint32 // number of the next message by channel
 	want    [Channels]uint32
+	loose   map[uint32]bool // numbers of unordered messages that came
 	got     int
 	expect  int
 	stalled int64 // the reader does nothing before this
@@ -155,9 +156,12 @@ func (e *end) send() error {
 		e.s.StartPacking(sizes)
 	}
 	for len(e.plan) > 0 {
-		c := uint8(e.w.rng.IntN(3))
+		c, mode := uint8(e.w.rng.IntN(4)), codec.ReliableOrdered
+		if c == unordered {
+			mode, e.plan[0] = codec.Reliable, min(e.plan[0], e.s.single())
+		}
 		body := message(e.plan[0], e.side, c, e.next[c])
-		err := e.s.Send(&Message{Body: body, Mode: codec.ReliableOrdered, Channel: c, Owned: e.w.rng.IntN(2) == 0})
+		err := e.s.Send(&Message{Body: body, Mode: mode, Channel: c, Owned: e.w.rng.IntN(2) == 0})
 		if err == ErrWouldBlock {
 			return nil
 		}
@@ -184,20 +188,41 @@ func message(size, side int, c uint8, n uint32) []byte {
 	return b
 }
 
+// unordered is the channel number that marks reliable messages without order.
+const unordered = 3
+
+// expectNumber checks that message n of channel c may come now.
+func (e *end) expectNumber(c uint8, n uint32) error {
+	if c == unordered {
+		if e.loose[n] {
+			return fmt.Errorf("side %d: unordered message %d came twice", e.side, n)
+		}
+		if e.loose == nil {
+			e.loose = map[uint32]bool{}
+		}
+		e.loose[n] = true
+		return nil
+	}
+	if n != e.want[c] {
+		return fmt.Errorf("side %d channel %d: message %d came, %d was next", e.side, c, n, e.want[c])
+	}
+	e.want[c]++
+	return nil
+}
+
 func (e *end) read() error {
 	for e.w.now >= e.stalled {
 		b, ok := e.s.Pop()
 		if !ok {
 			return nil
 		}
-		c := b[2]
-		if got := binary.LittleEndian.Uint32(b[3:]); got != e.want[c] {
-			return fmt.Errorf("side %d channel %d: message %d came, %d was next", e.side, c, got, e.want[c])
+		c, n := b[2], binary.LittleEndian.Uint32(b[3:])
+		if err := e.expectNumber(c, n); err != nil {
+			return err
 		}
-		if string(b) != string(message(len(b), 1-e.side, c, e.want[c])) {
-			return fmt.Errorf("side %d channel %d: message %d is damaged", e.side, c, e.want[c])
+		if string(b) != string(message(len(b), 1-e.side, c, n)) {
+			return fmt.Errorf("side %d channel %d: message %d is damaged", e.side, c, n)
 		}
-		e.want[c]++
 		e.got++
 		e.pool.Put(b)
 	}
