@@ -45,3 +45,18 @@ func binomialCDF(k, n int, p float64) float64 {
 	}
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
+
+// QuantileLinear is the quantile p of ascending values by the rule that interpolates between ranks, position (n-1)p from 0;
+// 0 when there are none. Tables never use it: it only shows whether a conclusion depends on the rule.
+// Source: R. J. Hyndman and Y. Fan, The American Statistician 50 (1996), definition 7.
+func QuantileLinear[T Number](sorted []T, p float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	position := float64(len(sorted)-1) * p
+	i := int(position)
+	if i+1 >= len(sorted) {
+		return float64(sorted[len(sorted)-1])
+	}
+	return float64(sorted[i]) + (position-float64(i))*float64(sorted[i+1]-sorted[i])
+}

@@ -69,3 +69,15 @@ func TestUpperRankBegins(t *testing.T) {
 		}
 	}
 }
+
+func TestQuantileLinear(t *testing.T) {
+	for _, c := range []struct {
+		xs   []int64
+		p    float64
+		want float64
+	}{{nil, 0.5, 0}, {[]int64{7}, 0.99, 7}, {[]int64{1, 2}, 0.5, 1.5}, {[]int64{10, 20, 30, 50}, 0.9, 44}, {[]int64{1, 3}, 1, 3}} {
+		if got := QuantileLinear(c.xs, c.p); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v at %v: %v, want %v", c.xs, c.p, got, c.want)
+		}
+	}
+}
