@@ -65,7 +65,7 @@ func validPart(p string) bool {
 }
 
 func plain(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '@' // name@core
 }
 
 // ValidRunID checks <profile>/<variant>/r<repetition>. A profile holds no '_', so that FileBase maps no two ids to one name.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transportbench/artifacts"
+	"transportbench/pipeline/drivers"
 	"transportbench/pipeline/matrix"
 	"transportbench/pipeline/runner"
 	"transportbench/pipeline/sandbox"
@@ -30,6 +31,7 @@ type runFlags struct {
 	progress     string
 	noWait       bool
 	shared       bool
+	unpinned     bool
 	hostLabel    string
 	withHostName bool
 }
@@ -54,6 +56,7 @@ func newRun(lock string) *cobra.Command {
 	fs.BoolVar(&f.goOn, "continue", false, "resume the newest unfinished artifact of the same plan in results/, else begin one")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
 	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
+	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the KCP core that `bench drivers build --allow-unpinned` built, as column kcp-c@<core>")
 	fs.StringVar(&f.runtime, "runtime", "local", "where drivers run: local (rootless namespaces)")
 	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
 	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
@@ -68,6 +71,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if err := f.remember(cmd); err != nil {
+		return err
+	}
+	if err := f.takeCores(); err != nil {
 		return err
 	}
 	plan, err := f.plan()
@@ -123,7 +129,29 @@ func (f *runFlags) remember(cmd *cobra.Command) error {
 	if err != nil {
 		return fail(ExitUsage, err)
 	}
-	return f.recall(m.Options, cmd.Flags().Changed)
+	words := slices.DeleteFunc(slices.Clone(m.Options), func(w string) bool { return w == unpinnedWord })
+	f.unpinned = f.unpinned || len(words) < len(m.Options)
+	return f.recall(words, cmd.Flags().Changed)
+}
+
+// unpinnedWord is how an artifact remembers --allow-unpinned.
+const unpinnedWord = "--allow-unpinned"
+
+// takeCores names the columns of an unpinned protocol core after it.
+func (f *runFlags) takeCores() error {
+	if !f.unpinned {
+		return nil
+	}
+	dir, err := driversFolder(f.driversDir)
+	if err != nil {
+		return err
+	}
+	core, err := drivers.UnpinnedCore(dir)
+	if err != nil {
+		return fail(ExitEnvironment, err)
+	}
+	f.sel.Cores = map[string]string{drivers.KCP: core}
+	return nil
 }
 
 // lock waits for, refuses or shares the machine.

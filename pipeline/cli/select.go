@@ -118,6 +118,9 @@ func (s *selection) words() []string {
 		name, _, _ := strings.Cut(d, "=")
 		words = append(words, "--driver="+name)
 	}
+	if len(s.sel.Cores) > 0 {
+		words = append(words, "--allow-unpinned")
+	}
 	return words
 }
 

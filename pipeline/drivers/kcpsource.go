@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // kcpPin is the section "kcp" of pins.json: which core the published column has, and where it is.
@@ -72,8 +74,25 @@ func findCore(ctx context.Context, pin kcpPin, dir string, unpinned bool) (kcpCo
 	return core, nil
 }
 
+// KCP is the driver whose protocol core comes from elsewhere.
+const KCP = "kcp-c"
+
 // columnOf is the name of a column, and of its binary, over a core that is not the pinned one.
-func columnOf(version string) string { return "kcp-c@" + version }
+func columnOf(version string) string { return KCP + "@" + version }
+
+// UnpinnedCore names the core of the one unpinned KCP driver in dir. An error names the folder and what to do when there is none,
+// or more than one.
+func UnpinnedCore(dir string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(dir, KCP+"@*"))
+	if err != nil {
+		return "", fmt.Errorf("drivers folder %s: %w", dir, err)
+	}
+	found = slices.DeleteFunc(found, func(p string) bool { return strings.HasSuffix(p, ".new") })
+	if len(found) != 1 {
+		return "", fmt.Errorf("drivers folder %s: %d unpinned KCP drivers, want one; set KCP_SRC and run `bench drivers build --allow-unpinned`", dir, len(found))
+	}
+	return strings.TrimPrefix(filepath.Base(found[0]), KCP+"@"), nil
+}
 
 // buildKCP builds the driver over whatever core there is. Without one it leaves the reason beside the place of the binary.
 func (b builder) buildKCP(ctx context.Context, s source, opt Options, report func(Built)) error {

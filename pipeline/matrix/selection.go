@@ -9,12 +9,13 @@ import (
 
 // Selection narrows a matrix to what one user wants. The zero value is the whole published plan of the matrix.
 type Selection struct {
-	Only           []string // clauses "key=v|v,key=v"; a cell is planned when any clause accepts it
-	Extras         []string // extra columns, or "all"
-	Drivers        []string // names bound with --driver NAME=PATH; an unknown name becomes a column of its own
-	Repetitions    int      // 0: as the matrix says
-	Scale          float64  // 0 or 1: as the matrix says; multiplies bursts, warmups and samples
-	MaxConnections int      // 0: no cap
+	Only           []string          // clauses "key=v|v,key=v"; a cell is planned when any clause accepts it
+	Extras         []string          // extra columns, or "all"
+	Drivers        []string          // names bound with --driver NAME=PATH; an unknown name becomes a column of its own
+	Cores          map[string]string // by driver: another core than the pinned one; its columns are named <column>@<core>
+	Repetitions    int               // 0: as the matrix says
+	Scale          float64           // 0 or 1: as the matrix says; multiplies bursts, warmups and samples
+	MaxConnections int               // 0: no cap
 }
 
 // kind of the plan: scale and caps make smoke, any other choice makes custom.
@@ -106,6 +107,11 @@ func (m *Matrix) selectedColumns(sel Selection) ([]Variant, error) {
 		asked[name] = true
 	}
 	columns := slices.DeleteFunc(slices.Clone(m.Variants), func(v Variant) bool { return v.Extra && !asked[v.Name] })
+	for i, v := range columns {
+		if core := sel.Cores[v.Driver]; core != "" {
+			columns[i].Name, columns[i].Driver = v.Name+"@"+core, v.Driver+"@"+core
+		}
+	}
 	columns = append(columns, bound...)
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("matrix %s: has no columns of its own: bind drivers with --driver NAME=PATH", m.Name)
