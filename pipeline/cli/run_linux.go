@@ -56,7 +56,7 @@ func newRun(lock string) *cobra.Command {
 	fs.BoolVar(&f.goOn, "continue", false, "resume the newest unfinished artifact of the same plan in results/, else begin one")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
 	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
-	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the KCP core that `bench drivers build --allow-unpinned` built, as column kcp-c@<core>")
+	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the other KCP core that was built with drivers build --allow-unpinned, as column kcp-c@<core>")
 	fs.StringVar(&f.runtime, "runtime", "local", "where drivers run: local (rootless namespaces)")
 	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
 	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
