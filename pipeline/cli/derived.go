@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"transportbench/analysis/summary"
 	"transportbench/artifacts"
 )
 
@@ -32,6 +33,7 @@ func addDerived(dir string, files []derivedFile) error {
 		sums[f.name] = fmt.Sprintf("%x", sha256.Sum256(f.data))
 	}
 	var out strings.Builder
+	fmt.Fprintf(&out, "# analysis %d\n", summary.AnalysisVersion) // sha256sum -c skips it
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&out, "%s  %s\n", sums[name], name)
 	}
