@@ -20,7 +20,7 @@ func isolated(cmd *cobra.Command, args []string) error {
 	err := c.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return fail(exit.ExitCode(), errors.New("the checks above did not all pass"))
+		return fail(exit.ExitCode(), errTold)
 	}
 	if err != nil {
 		return fail(ExitEnvironment, fmt.Errorf("private network: %w; see bench doctor", err))
