@@ -42,7 +42,7 @@ func newCell(s *summary.Summary, c matrix.Cell, quantities []quantity) cellView 
 		return v
 	}
 	for _, q := range quantities {
-		name := q.Name
+		name, _, _ := strings.Cut(q.Name, " ")
 		if len(quantities) == 1 {
 			name = ""
 		}

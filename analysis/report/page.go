@@ -83,7 +83,13 @@ type suiteView struct {
 	Costs     []rowView
 	Dots      []dotChart
 	Curves    []*lineChart
-	Runs      []runsView
+	Runs      []profileRuns
+}
+
+// profileRuns are the runs of all cells of a profile.
+type profileRuns struct {
+	Profile, Summary string
+	Cells            []runsView
 }
 
 type variantHead struct{ Name, Class, Marker, Void string }
@@ -144,6 +150,7 @@ func (b *builder) addProfile(v *suiteView, suite, id string) {
 	if suite == wire.SuiteSparse {
 		v.Sparse = append(v.Sparse, b.sparseTable(p))
 	}
+	runs := profileRuns{Profile: id}
 	values := rowView{ID: id, Rationale: p.Rationale, Head: head}
 	costs := values
 	for _, variant := range s.Variants {
@@ -151,10 +158,11 @@ func (b *builder) addProfile(v *suiteView, suite, id string) {
 		values.Cells = append(values.Cells, newCell(s, c, quantities))
 		costs.Cells = append(costs.Cells, newCost(s, c, p))
 		if s.Status[c] != nil {
-			v.Runs = append(v.Runs, b.newRuns(c, quantities))
+			runs.Cells = append(runs.Cells, b.newRuns(c, quantities))
 		}
 	}
-	v.Costs = append(v.Costs, costs)
+	runs.Summary = fmt.Sprintf("%d columns", len(runs.Cells))
+	v.Runs, v.Costs = append(v.Runs, runs), append(v.Costs, costs)
 	if suite != wire.SuiteSparse {
 		v.Rows = append(v.Rows, values)
 	}
