@@ -48,7 +48,7 @@ func TestFamilyWiseAlarms(t *testing.T) {
 	for _, c := range []struct {
 		blocks, matrices int
 		equal            bool
-	}{{3, 1000, true}, {3, 500, false}, {6, 500, true}, {6, 500, false}} {
+	}{{3, 1000, true}, {3, 250, false}, {6, 150, true}, {6, 150, false}} {
 		r := rand.New(rand.NewPCG(2027, uint64(c.blocks)))
 		alarms := 0
 		for range c.matrices {

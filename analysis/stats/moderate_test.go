@@ -37,7 +37,8 @@ func TestResidualMSEIsTwoWay(t *testing.T) {
 		}
 		for c := range y {
 			for b, v := range y[c] {
-				sum += math.Pow(v-rows[c]-cols[b]+all, 2)
+				e := v - rows[c] - cols[b] + all
+				sum += e * e
 			}
 		}
 		wantDF := float64((k - 1) * (n - 1))

@@ -23,9 +23,9 @@ var dipCritical = []struct{ n, p95, p99 float64 }{
 	{20000, 0.5554, 0.6339},
 }
 
-// DipCritical returns the dip that n independent values of a unimodal distribution exceed with probability 0.05 (or, strict, 0.01),
+// dipPoint returns the dip that n independent values of a unimodal distribution exceed with probability 0.05 (or, strict, 0.01),
 // interpolated in sqrt(n) times dip as Hartigan and Hartigan (1985) advise. n may be an effective sample size.
-func DipCritical(n float64, strict bool) float64 {
+func dipPoint(n float64, strict bool) float64 {
 	pick := func(i int) float64 {
 		if strict {
 			return dipCritical[i].p99
@@ -58,7 +58,7 @@ const (
 func BimodalSeries(dip float64, n int, lag1 float64) bool {
 	r := min(max(lag1, 0), 0.999)
 	effective := float64(n) * (1 - r) / (1 + r)
-	return effective >= 10 && dip > max(leastDip, DipCritical(effective, true))
+	return effective >= 10 && dip > max(leastDip, dipPoint(effective, true))
 }
 
 // BimodalRuns says whether the values of a cell's runs have two modes, and whether that can be told: only from 20 runs on.
@@ -68,5 +68,5 @@ func BimodalRuns(values []float64) (bimodal, known bool) {
 	}
 	s := slices.Clone(values)
 	slices.Sort(s)
-	return Dip(s) > DipCritical(float64(len(s)), true), true
+	return Dip(s) > dipPoint(float64(len(s)), true), true
 }

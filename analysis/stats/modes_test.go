@@ -20,10 +20,10 @@ func TestDipCriticalValues(t *testing.T) {
 			}
 			slices.Sort(xs)
 			d := Dip(xs)
-			if d > DipCritical(float64(n), false) {
+			if d > dipPoint(float64(n), false) {
 				above95++
 			}
-			if d > DipCritical(float64(n), true) {
+			if d > dipPoint(float64(n), true) {
 				above99++
 			}
 		}

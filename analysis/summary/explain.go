@@ -21,6 +21,7 @@ type Explanation struct {
 	Worst   int            // index in Runs of the worst counted run; -1 below two
 	Suspect []string       // what was most disturbed in just that run; a hint, no proof
 	NotRun  []string       // planned runs without a line
+	Share   string         // of the variance between runs; empty where it cannot be told
 }
 
 // ExplainedRun is one attempt.
@@ -29,7 +30,8 @@ type ExplainedRun struct {
 	Value         float64 // NaN: no number
 	Counted       bool    // the last attempt of its run, and ok
 	Disturbances  []Disturbance
-	Before, After string // runs of the same block that were measured just before and after; empty at its ends
+	Samples       []string // what each RTT series is worth
+	Before, After string   // runs of the same block that were measured just before and after; empty at its ends
 	Probe         *artifacts.Probe
 	Command       string // measures this run again, with the same seed, as the last of its column
 }
@@ -72,6 +74,7 @@ func Explain(art *artifacts.Artifact, s *Summary, cell matrix.Cell, metric strin
 		}
 	}
 	e.suspect()
+	e.Share = share(art, e.Runs)
 	return e, nil
 }
 
@@ -86,7 +89,7 @@ func mainMetric(profile string) string {
 }
 
 func (e *Explanation) explain(art *artifacts.Artifact, r *artifacts.Record, last bool) ExplainedRun {
-	x := ExplainedRun{Record: r, Value: math.NaN(), Counted: last && r.Outcome == artifacts.OutcomeOK, Disturbances: disturbances(r), Command: rerun(art.Manifest, r)}
+	x := ExplainedRun{Record: r, Value: math.NaN(), Counted: last && r.Outcome == artifacts.OutcomeOK, Disturbances: disturbances(r), Samples: weighed(art, r), Command: rerun(art.Manifest, r)}
 	if v, ok := e.Metric.value(r); ok && r.Outcome == artifacts.OutcomeOK {
 		x.Value = v
 	}

@@ -2,6 +2,9 @@
 package summary
 
 import (
+	"math"
+
+	"transportbench/analysis/stats"
 	"transportbench/artifacts"
 	"transportbench/transports/wire"
 )
@@ -153,24 +156,19 @@ func counter(name string) func(*artifacts.Record) (float64, bool) {
 }
 
 // jain is Jain's fairness index of the connections' rates, 1/N to 1; a connection whose whole burst was lost has rate 0.
-// Source: Jain, Chiu and Hawe, DEC TR-301 (1984).
 func jain(r *artifacts.Record) (float64, bool) {
 	if r.Client.Result == nil || len(r.Client.Result.PerConn) < 2 {
 		return 0, false
 	}
-	var sum, squares float64
-	for _, c := range r.Client.Result.PerConn {
+	rates := make([]float64, len(r.Client.Result.PerConn))
+	for i, c := range r.Client.Result.PerConn {
 		if c.BurstNS < 0 {
 			return 0, false
 		}
 		if c.BurstNS > 0 {
-			x := 1 / float64(c.BurstNS)
-			sum += x
-			squares += x * x
+			rates[i] = 1 / float64(c.BurstNS)
 		}
 	}
-	if squares == 0 {
-		return 0, false
-	}
-	return sum * sum / (float64(len(r.Client.Result.PerConn)) * squares), true
+	index := stats.Jain(rates)
+	return index, !math.IsNaN(index)
 }

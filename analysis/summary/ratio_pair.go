@@ -73,7 +73,7 @@ func (in *ratioInput) ratio(p *ratioCells, c stats.Comparison) Ratio {
 		r.Lo, r.Hi = math.Exp(sign*c.Mean-c.Half), math.Exp(sign*c.Mean+c.Half)
 		r.AllLo, r.AllHi = math.Exp(sign*c.Mean-c.HalfAll), math.Exp(sign*c.Mean+c.HalfAll)
 		r.Claim, r.Equal = c.Claim(), c.EquivalenceP(r.Margin) < stats.Level
-		if n := c.Estimate.Needed(r.Margin); n > c.N && !r.Claim && !r.Equal {
+		if n := c.Needed(r.Margin); n > c.N && !r.Claim && !r.Equal {
 			r.Needed = n
 		}
 	}

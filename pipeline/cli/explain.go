@@ -54,6 +54,9 @@ func printExplanation(w io.Writer, e *summary.Explanation) {
 	for _, id := range e.NotRun {
 		fmt.Fprintf(w, "\n%s: not run\n", id)
 	}
+	if e.Share != "" {
+		fmt.Fprintf(w, "\n%s\n", e.Share)
+	}
 	if e.Worst < 0 {
 		return
 	}
@@ -86,6 +89,9 @@ func printRun(w io.Writer, r summary.ExplainedRun, worst bool) {
 	line("reason", rec.Reason)
 	line("flags", strings.Join(rec.Flags, ", "))
 	line("disturbed", disturbanceText(r.Disturbances))
+	for _, text := range r.Samples {
+		line("samples", text)
+	}
 	line("block", fmt.Sprintf("%d: after %s, before %s", rec.Block, orNone(r.Before), orNone(r.After)))
 	line("probe", probeText(r.Probe))
 	line("again", r.Command)
