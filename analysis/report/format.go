@@ -23,14 +23,6 @@ func scaled(r summary.Row, per float64, unit string) string {
 	return fmt.Sprintf("%.2f %s (%.2f–%.2f %s)", r.Median/per, unit, r.Min/per, r.Max/per, unit)
 }
 
-// medianText is scaled without the range of a single run, which says nothing.
-func medianText(r summary.Row, per float64, unit string) string {
-	if r.N == 1 {
-		return fmt.Sprintf("%.2f %s", r.Median/per, unit)
-	}
-	return scaled(r, per, unit)
-}
-
 // lost renders the share of lost echoes; a loss that two decimals hide still shows.
 func lost(share float64) string {
 	if share > 0 && share < 5e-5 {
