@@ -27,7 +27,7 @@ func Smoke() error {
 
 // Build builds bench, launch and every driver into .build.
 func Build() error {
-	if err := sh.RunV("go", "build", "-trimpath", "-o", ".build/bench", "./pipeline/cmd/bench"); err != nil {
+	if err := sh.RunV("go", "build", "-trimpath", "-buildvcs=auto", "-o", ".build/bench", "./pipeline/cmd/bench"); err != nil {
 		return err
 	}
 	return sh.RunV(".build/bench", "drivers", "build")
