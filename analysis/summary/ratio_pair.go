@@ -123,7 +123,7 @@ func (in *ratioInput) verdict(r *Ratio) string {
 // direction names what more or less of the metric means.
 func (in *ratioInput) direction(more bool) string {
 	name := in.metric.Name
-	speed := name == Throughput || strings.HasPrefix(name, "sparse_") || strings.HasPrefix(name, "loaded_")
+	speed := strings.HasSuffix(name, Throughput) || strings.HasPrefix(name, "sparse_") || strings.HasPrefix(name, "loaded_")
 	switch {
 	case speed && more == (in.metric.Better > 0):
 		return "faster"
@@ -150,9 +150,9 @@ func span(values []float64) Span {
 func (in *ratioInput) margin(p matrix.Profile, num, den *ratioColumn) float64 {
 	name := in.metric.Name
 	switch {
-	case name == Throughput && p.Link.LossPPM > 0:
+	case strings.HasSuffix(name, Throughput) && p.Link.LossPPM > 0:
 		return 0.15
-	case name == Throughput:
+	case strings.HasSuffix(name, Throughput):
 		return 0.05
 	case strings.HasSuffix(name, "_p95"), strings.HasSuffix(name, "_p99"):
 		return 0.25
