@@ -160,3 +160,11 @@ func TestWrapped(t *testing.T) {
 		t.Errorf("words changed: %q", got)
 	}
 }
+
+func TestZeroResidues(t *testing.T) {
+	in := `<path d="M5.6693,-5.6843e-14L331.65,1e-9Z"/><text x="1.2e-12" y="4">column 1e-9 of 2</text>`
+	want := `<path d="M5.6693,0L331.65,0Z"/><text x="0" y="4">column 1e-9 of 2</text>`
+	if got := string(zeroResidues([]byte(in))); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -36,7 +36,11 @@ type lineView struct {
 	Class, Dash, Points, Title string
 	Dots                       []dot
 	Marker                     string
+	Bars                       []bar
 }
+
+// bar is the range of a dot.
+type bar struct{ X, Lo, Hi string }
 
 type legendView struct{ Name, Class, Dash, Marker, Note string }
 

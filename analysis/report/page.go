@@ -83,6 +83,7 @@ type suiteView struct {
 	Costs     []rowView
 	Dots      []dotChart
 	Curves    []*lineChart
+	Trends    []*lineChart
 	Runs      []profileRuns
 }
 
@@ -129,6 +130,7 @@ func (b *builder) suite(suite string) suiteView {
 	for _, id := range profiles {
 		b.addProfile(&v, suite, id)
 	}
+	v.Trends = trends(s, suite)
 	return v
 }
 

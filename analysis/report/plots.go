@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"regexp"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -199,7 +200,21 @@ func drawPanels(panels []*plot.Plot, columns int, format string) ([]byte, error)
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, err
 	}
+	if format == "svg" {
+		return zeroResidues(b.Bytes()), nil
+	}
 	return b.Bytes(), nil
+}
+
+// Coordinates of a picture, and those of them that differ from 0 by what is left of a subtraction.
+var (
+	coordinates = regexp.MustCompile(`(?:d|x|y|transform)="[^"]*"`)
+	residues    = regexp.MustCompile(`-?[0-9.]+e-[0-9]+`)
+)
+
+// zeroResidues writes 0 for coordinates such as -5.7e-14: processors that fuse multiply and add leave another rest.
+func zeroResidues(svg []byte) []byte {
+	return coordinates.ReplaceAllFunc(svg, func(attr []byte) []byte { return residues.ReplaceAllLiteral(attr, []byte("0")) })
 }
 
 // paint reads #rrggbb.
