@@ -5,7 +5,6 @@ package raknet
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"testing"
@@ -124,16 +123,5 @@ func wantErr(t testing.TB, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%s: %v, want %v", what, err, want)
-	}
-}
-
-// ended waits for the end of c.
-func ended(t testing.TB, c *Conn) error {
-	t.Helper()
-	buf := make([]byte, 64<<10)
-	for {
-		if _, err := c.Recv(soon(t), buf); err != nil && err != io.ErrShortBuffer {
-			return err
-		}
 	}
 }

@@ -127,7 +127,7 @@ func (sh *shard) runTimers(now int64, more bool) int64 {
 		sh.acks.remove(c)
 		sh.emit(c, now, true)
 	}
-	for len(sh.timers) > 0 && sh.timers[0].timerAt <= now && !(more && now-sh.timers[0].timerAt < maxTimerDelay) {
+	for len(sh.timers) > 0 && sh.timers[0].timerAt <= now && (!more || now-sh.timers[0].timerAt >= maxTimerDelay) {
 		sh.runTimer(sh.timers[0], now)
 	}
 	next := never
@@ -169,8 +169,8 @@ func (sh *shard) forget(c *Conn) {
 		return
 	}
 	c.gone = true
-	c.tx.Lock() // nobody sends any more
-	c.tx.Unlock()
+	c.tx.Lock()   // waits for who is sending; later senders see that it is gone
+	c.tx.Unlock() //nolint:staticcheck // the wait is the point
 	sh.acks.remove(c)
 	sh.timers.remove(c)
 	sh.alive--

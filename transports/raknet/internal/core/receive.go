@@ -127,7 +127,7 @@ func (s *Session) deliver(now int64, body []byte, pooled bool) {
 		s.onControl(now, body)
 	} else if s.phase != closing {
 		if !pooled {
-			body, pooled = s.copied(body), false
+			body = s.copied(body)
 		}
 		s.Stats.Received++
 		s.Stats.ReceivedBytes += uint64(len(body))

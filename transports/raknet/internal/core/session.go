@@ -146,7 +146,7 @@ func (s *Session) end(err error) {
 		s.err = err
 	}
 	s.phase = closed
-	s.sender.release(s.pool)
+	s.release(s.pool)
 	s.dropHeld()
 }
 
