@@ -4,12 +4,13 @@ package reference
 import (
 	"bufio"
 	"bytes"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	"transportbench/artifacts"
 	"transportbench/pipeline/matrix"
@@ -130,13 +131,28 @@ func IsReference(dir string) bool {
 }
 
 // Load reads a reference folder. Unknown members and repeated cells are errors: nothing printed may be lost.
-func Load(dir string) (*Reference, error) {
-	r := &Reference{Dir: dir}
+func Load(dir string) (*Reference, error) { return load(os.DirFS(dir), dir) }
+
+// Published returns the tables of 12 October 2026, which every bench carries.
+func Published() (*Reference, error) {
+	const dir = "2026-10-12"
+	fsys, err := fs.Sub(embedded, dir)
+	if err != nil {
+		return nil, fmt.Errorf("reference %s: %w", dir, err)
+	}
+	return load(fsys, dir)
+}
+
+//go:embed 2026-10-12/manifest.json 2026-10-12/cells.ndjson 2026-10-12/claims.json
+var embedded embed.FS
+
+func load(dir fs.FS, name string) (*Reference, error) {
+	r := &Reference{Dir: name}
 	if err := readJSON(dir, artifacts.ManifestFile, &r.Manifest); err != nil {
 		return nil, err
 	}
 	if r.Manifest.Kind != Kind || r.Manifest.Format != artifacts.Format {
-		return nil, fmt.Errorf("%s: kind %q format %d, want %s and %d", dir, r.Manifest.Kind, r.Manifest.Format, Kind, artifacts.Format)
+		return nil, fmt.Errorf("%s: kind %q format %d, want %s and %d", name, r.Manifest.Kind, r.Manifest.Format, Kind, artifacts.Format)
 	}
 	if err := readJSON(dir, ClaimsFile, &r.Claims); err != nil {
 		return nil, err
@@ -165,7 +181,7 @@ func (r *Reference) decodeCells(b []byte) error {
 	return lines.Err()
 }
 
-func readJSON(dir, name string, into any) error {
+func readJSON(dir fs.FS, name string, into any) error {
 	b, err := read(dir, name)
 	if err != nil {
 		return err
@@ -176,8 +192,8 @@ func readJSON(dir, name string, into any) error {
 	return nil
 }
 
-func read(dir, name string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(dir, name))
+func read(dir fs.FS, name string) ([]byte, error) {
+	f, err := dir.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}

@@ -3,6 +3,7 @@ package reference
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,17 @@ func TestEveryClaimNamesKnownCells(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestBenchCarriesTheSameReference(t *testing.T) {
+	disk, err := Load(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carried, err := Published()
+	if err != nil || !reflect.DeepEqual(disk.Cells, carried.Cells) || !reflect.DeepEqual(disk.Claims, carried.Claims) {
+		t.Errorf("the embedded copy differs: %v", err)
 	}
 }
 

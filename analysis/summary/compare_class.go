@@ -1,0 +1,98 @@
+package summary
+
+import (
+	"fmt"
+	"strings"
+
+	"transportbench/artifacts"
+	"transportbench/pipeline/matrix"
+)
+
+// sameClass refuses artifacts that no cell of which can be compared, and says by which fact.
+func sameClass(a, b artifacts.Manifest) error {
+	for _, f := range []struct{ name, a, b string }{
+		{"machine (host_fingerprint)", a.HostFingerprint, b.HostFingerprint},
+		{"runtime", a.Runtime, b.Runtime},
+		{"placement", a.Placement.Label, b.Placement.Label},
+		{"placement of the server", fmt.Sprint(a.Placement.Server), fmt.Sprint(b.Placement.Server)},
+		{"placement of the client", fmt.Sprint(a.Placement.Client), fmt.Sprint(b.Placement.Client)},
+	} {
+		if f.a != f.b {
+			return fmt.Errorf("not of one class: %s is %q in the first and %q in the second artifact", f.name, f.a, f.b)
+		}
+	}
+	return nil
+}
+
+// sameCell says why a cell is not measured in the same way in both, or nothing: counts, link backend, workers and granted buffers.
+func sameCell(a, b *artifacts.Artifact, c matrix.Cell) string {
+	x, y := cellFacts(a, c), cellFacts(b, c)
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("refused: %s in the first, %s in the second artifact", x[i], y[i])
+		}
+	}
+	return ""
+}
+
+// cellFacts are what must agree, each as a phrase.
+func cellFacts(art *artifacts.Artifact, c matrix.Cell) []string {
+	for _, r := range art.Last() {
+		if r.Profile.ID != c.Profile || r.Variant.Name != c.Variant || r.Outcome != artifacts.OutcomeOK {
+			continue
+		}
+		p, v := r.Profile, r.Variant
+		facts := []string{
+			fmt.Sprintf("%d messages, %d warmup, %d samples, window %d", p.Messages, p.Warmup, p.Samples, p.Window),
+			"link backend " + art.Manifest.LinkBackends[c.Profile],
+			fmt.Sprintf("api %s, policy %s, gso %s", v.API, v.Policy, v.GSO),
+		}
+		for _, s := range []struct {
+			name string
+			side artifacts.Side
+		}{{"client", r.Client}, {"server", r.Server}} {
+			if h := s.side.Hello; h != nil {
+				facts = append(facts, fmt.Sprintf("%s with %d workers, buffers of %d and %d B", s.name, h.Settings.Workers, h.Settings.RcvBufGranted, h.Settings.SndBufGranted))
+			}
+		}
+		return facts
+	}
+	return nil
+}
+
+// sameDriver reports whether a column is the same file in both.
+func sameDriver(a, b *artifacts.Artifact, variant string) bool {
+	digest := func(art *artifacts.Artifact) string {
+		for _, r := range art.Records {
+			if r.Variant.Name == variant {
+				return art.Manifest.Drivers[r.Variant.Driver].SHA256
+			}
+		}
+		return ""
+	}
+	x := digest(a)
+	return x != "" && x == digest(b)
+}
+
+// suiteOf is the first word of a profile's id.
+func suiteOf(c matrix.Cell) string {
+	suite, _, _ := strings.Cut(c.Profile, "-")
+	return suite
+}
+
+// Drift is the least and greatest ratio among cells whose program is the same file: what the machine alone did between the artifacts.
+func Drift(ds []Delta, metric string) (least, greatest float64, cells int) {
+	for _, d := range ds {
+		if !d.SameDriver || d.Metric.Name != metric {
+			continue
+		}
+		if cells == 0 || d.Ratio < least {
+			least = d.Ratio
+		}
+		if cells == 0 || d.Ratio > greatest {
+			greatest = d.Ratio
+		}
+		cells++
+	}
+	return least, greatest, cells
+}
