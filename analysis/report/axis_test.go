@@ -103,7 +103,7 @@ func TestColumnsLookDifferent(t *testing.T) {
 		}
 		seen[l] = v
 	}
-	if lookOf("mine") != lookOf("mine") || lookOf("mine").Class == "" {
+	if l := lookOf("mine"); l.Class == "" || l.Marker == "" {
 		t.Error("a column of a user's own has no look")
 	}
 }

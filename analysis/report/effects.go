@@ -81,7 +81,7 @@ func (b *builder) overview(metric string) (overviewView, bool) {
 			}
 		}
 		for _, p := range b.in.Ratios {
-			if p.Metric == metric && slices.ContainsFunc(p.Ratios, func(r summary.Ratio) bool { return r.Den == ref }) {
+			if p.Metric == metric && slices.ContainsFunc(p.Ratios, func(r summary.Ratio) bool { return r.Den == ref && !math.IsNaN(r.Effect) }) {
 				row := overviewRow{Profile: p.Profile}
 				for _, v := range names {
 					row.Cells = append(row.Cells, newEffectCell(against(p, v, ref)))
@@ -149,13 +149,13 @@ func newEffectRow(r *summary.Ratio) effectRow {
 	return row
 }
 
-// factor prints a ratio with two decimals, small ones with three digits; a dash where there is none.
+// factor prints a ratio with two decimals, small ones with two digits; a dash where there is none.
 func factor(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return none
 	case x < 0.1:
-		return fmt.Sprintf("%.3g", x)
+		return fmt.Sprintf("%.2g", x)
 	}
 	return fmt.Sprintf("%.2f", x)
 }

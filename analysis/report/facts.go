@@ -56,9 +56,7 @@ func (b *builder) column(suite, variant string) column {
 	c := column{name: variant}
 	for _, profile := range b.in.Summary.ProfilesOf(suite) {
 		cell := matrix.Cell{Profile: profile, Variant: variant}
-		for _, r := range b.attempts[cell] {
-			c.records = append(c.records, r)
-		}
+		c.records = append(c.records, b.attempts[cell]...)
 		if row, ok := b.in.Summary.Rows[cell]["packets_per_message"]; ok {
 			c.rows = append(c.rows, row)
 		}

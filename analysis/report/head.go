@@ -131,7 +131,7 @@ func (b *builder) warnings() []warning {
 		add(b.void(v) != "", "Column "+v+" is void: "+b.void(v)+".")
 	}
 	if ns := b.in.Summary.RunCounts(); len(ns) > 0 && ns[0] < 6 {
-		add(true, "Some cells have fewer than six runs: ranges are shown, and nothing is called faster.")
+		add(true, "Some cells have fewer than six runs: ranges are shown, intervals rest on a model, and nothing is called faster without one.")
 	}
 	return out
 }

@@ -34,6 +34,9 @@ type page struct {
 // entry is a term with its text.
 type entry struct{ Term, Text string }
 
+// Long texts take a whole line of a grid.
+func (e entry) Long() bool { return len(e.Text) > 60 }
+
 // HTML writes the report as one file that needs no network, script or font. Everything that comes from the artifact is escaped.
 func HTML(w io.Writer, in Input) error {
 	css, err := templates.ReadFile("templates/style.css")

@@ -23,7 +23,9 @@ type factorOf struct {
 func byConnections() factorOf {
 	return factorOf{
 		"connections", "connections", func(p matrix.Profile) int { return p.Connections }, func(p matrix.Profile) string { return thousands(p.Connections) },
-		func(p matrix.Profile) string { return thousands(p.PayloadBytes) + " B, " + network(p) },
+		func(p matrix.Profile) string {
+			return thousands(p.PayloadBytes) + " B, " + strings.ToLower(network(p)[:1]) + network(p)[1:]
+		},
 	}
 }
 
