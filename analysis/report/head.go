@@ -157,18 +157,18 @@ func (b *builder) otherBackends() []string {
 	return out
 }
 
-// void says why a column's numbers must not be used: more than 1 % of its finished runs failed.
+// void says why a column's numbers must not be used: more than 1 % of its runs failed.
 func (b *builder) void(variant string) string {
 	failed, all := 0, 0
 	for _, c := range b.in.Summary.Cells {
 		if st := b.in.Summary.Status[c]; c.Variant == variant {
-			failed, all = failed+st.Failed, all+st.Failed+st.OK
+			failed, all = failed+st.Failed, all+st.Failed+st.OK+st.Unsupported
 		}
 	}
 	if failed*100 <= all {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d finished runs failed, more than 1 %%", failed, all)
+	return fmt.Sprintf("%d of %d runs failed, more than 1 %%", failed, all)
 }
 
 // suiteNotes are what must stand beside the numbers of a suite.
