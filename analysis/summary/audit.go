@@ -54,6 +54,14 @@ func (a *Audit) file(ok bool, f Finding) {
 // Skip says why a rule could not be applied.
 func (a *Audit) Skip(rule, why string) { a.Skipped[rule] = why }
 
+// join adds what another audit looked at and found.
+func (a *Audit) join(b *Audit) {
+	a.Findings = append(a.Findings, b.Findings...)
+	for rule, n := range b.Checked {
+		a.Checked[rule] += n
+	}
+}
+
 // Failures counts the findings that are more than notes.
 func (a *Audit) Failures() int {
 	n := 0

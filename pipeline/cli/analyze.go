@@ -53,7 +53,21 @@ func derive(dir string, w io.Writer) error {
 	if err := addDerived(dir, files); err != nil {
 		return fail(ExitEnvironment, err)
 	}
-	return report.Terminal(w, s)
+	if err := report.Terminal(w, s); err != nil {
+		return err
+	}
+	return agree(a)
+}
+
+// agree derives the percentiles again from the raw samples that are here: the journal's and the driver's must be the same.
+func agree(a *artifacts.Artifact) error {
+	into := summary.NewAudit()
+	summary.AuditSamples(into, a)
+	if n := into.Failures(); n > 0 {
+		f := into.Findings[0]
+		return fail(ExitNo, fmt.Errorf("%s: %s: expected %s, found %s; %d findings in all, see bench verify", f.Path, f.Rule, f.Expected, f.Found, n))
+	}
+	return nil
 }
 
 // analysisFiles renders what analyze writes: the same numbers for people, spreadsheets, programs and benchstat.

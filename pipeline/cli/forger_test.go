@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,7 +133,10 @@ func (f *forger) close() {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.read(name)), name)
 	}
 	f.write(artifacts.SumsFile, sums.String())
-	must(f.t, derive(f.dir, &bytes.Buffer{}))
+	var coded *codeError
+	if err := derive(f.dir, &bytes.Buffer{}); !errors.As(err, &coded) || coded.code != ExitNo { // it wrote, and found that samples disagree
+		must(f.t, err)
+	}
 	if f.after != nil {
 		f.after()
 	}

@@ -143,6 +143,17 @@ func TestVerifyWithoutSamplesSaysSo(t *testing.T) {
 	}
 }
 
+func TestAnalyzeRefusesPercentilesThatSamplesDoNotHave(t *testing.T) {
+	f := openForger(t, honest(t))
+	f.number(1, `"p99_ns":`, 1)
+	f.number(1, `"quantiles_ns":[`, 1)
+	f.close()
+	code, out, errs := bench("analyze", f.dir)
+	if code != ExitNo || !strings.Contains(errs, "samples-series") || !strings.Contains(out, "planned") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 func TestVerifyJSONAndExitCode(t *testing.T) {
 	dir := honest(t)
 	var out, errs bytes.Buffer
