@@ -64,14 +64,14 @@ func (c *conn) Recv(b []byte) (int, error) {
 	if err := c.wait.next(); err != nil {
 		return 0, err
 	}
-	if _, err := io.ReadFull(c.tcp, c.head[:]); err != nil {
+	if err := readFull(c.tcp, c.head[:]); err != nil {
 		return 0, err
 	}
 	n, err := recordLen(c.head[:], len(b))
 	if err != nil {
 		return 0, err
 	}
-	if _, err := io.ReadFull(c.tcp, b[:n]); err != nil {
+	if err := readFull(c.tcp, b[:n]); err != nil {
 		return 0, midRecord(err)
 	}
 	return n, nil
@@ -87,12 +87,12 @@ func midRecord(err error) error {
 
 // Settings reads back what the kernel holds for this socket.
 func (c *conn) Settings(s *wire.Settings) {
-	_ = control(c.tcp, func(fd int) error { return readSettings(fd, s) })
+	_ = onSocket(c.tcp, func(fd int) error { return readSettings(fd, s) })
 }
 
 // Close notes how many segments were sent, then closes.
 func (c *conn) Close() error {
-	_ = control(c.tcp, func(fd int) (err error) { c.segments, err = segmentsSent(fd); return err })
+	_ = onSocket(c.tcp, func(fd int) (err error) { c.segments, err = segmentsSent(fd); return err })
 	return c.tcp.Close()
 }
 

@@ -157,7 +157,7 @@ func TestReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		linger := unix.Linger{Onoff: 1}
-		if err := control(tcpOf(client), func(fd int) error {
+		if err := onSocket(tcpOf(client), func(fd int) error {
 			return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &linger)
 		}); err != nil {
 			t.Fatal(err)

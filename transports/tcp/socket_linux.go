@@ -1,10 +1,28 @@
 package tcp
 
 import (
+	"fmt"
+	"syscall"
+
 	"golang.org/x/sys/unix"
 
 	"transportbench/transports/wire"
 )
+
+// onSocket runs f on the descriptor of s and returns the error of either.
+func onSocket(s stream, f func(fd int) error) error {
+	switch s := s.(type) {
+	case controller:
+		return control(s, f)
+	case syscall.Conn:
+		raw, err := s.SyscallConn()
+		if err != nil {
+			return err
+		}
+		return control(raw, f)
+	}
+	return fmt.Errorf("stream of type %T has no descriptor", s)
+}
 
 // control runs f on the descriptor of c and returns the error of either.
 func control(c controller, f func(fd int) error) error {

@@ -8,26 +8,30 @@ import (
 	"transportbench/transports/wire"
 )
 
-// stream is a connected socket, waited for by the runtime's poller (polled) or in the kernel (direct).
-type stream interface {
-	io.ReadWriteCloser
-	controller
-}
+// stream is a connected socket: a *net.TCPConn, waited for by the runtime's poller, or a *direct, in the kernel. The former stands
+// here bare: a wrapper's frame in each read made the stacks of a thousand clients twice as large.
+type stream = io.ReadWriteCloser
 
-// controller lends its descriptor to f, as syscall.RawConn does.
+// controller lends its descriptor to f.
 type controller interface {
 	Control(f func(fd uintptr)) error
 }
 
-// polled is how package net does it.
-type polled struct{ *net.TCPConn }
-
-func (p polled) Control(f func(fd uintptr)) error {
-	raw, err := p.SyscallConn()
-	if err != nil {
-		return err
+// readFull fills b; the end of the stream is io.EOF before its first byte and io.ErrUnexpectedEOF within.
+func readFull(s stream, b []byte) error {
+	for got := 0; got < len(b); {
+		n, err := s.Read(b[got:])
+		got += n
+		switch {
+		case got == len(b):
+			return nil
+		case err == io.EOF && got > 0:
+			return io.ErrUnexpectedEOF
+		case err != nil:
+			return err
+		}
 	}
-	return raw.Control(f)
+	return nil
 }
 
 // waiting decides how a connection waits.
@@ -43,7 +47,7 @@ type waiting struct {
 // having one goroutine, except for a measured burst on its only processor, where that saving counts more (docs/baselines.md).
 func newWaiting(c *net.TCPConn, cfg wire.Config) (stream, waiting, error) {
 	if cfg.Suite != wire.SuiteSingle && cfg.Suite != wire.SuiteSparse {
-		return polled{c}, waiting{}, nil
+		return c, waiting{}, nil
 	}
 	d, err := newDirect(c)
 	if err != nil {

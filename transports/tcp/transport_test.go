@@ -60,19 +60,19 @@ func tcpOf(c echo.Conn) stream {
 	return c.(*conn).tcp
 }
 
-func option(t *testing.T, c controller, level, opt int) int {
+func option(t *testing.T, c stream, level, opt int) int {
 	t.Helper()
 	v := 0
-	if err := control(c, func(fd int) (err error) { v, err = unix.GetsockoptInt(fd, level, opt); return err }); err != nil {
+	if err := onSocket(c, func(fd int) (err error) { v, err = unix.GetsockoptInt(fd, level, opt); return err }); err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-func localPort(t *testing.T, c controller) int {
+func localPort(t *testing.T, c stream) int {
 	t.Helper()
 	port := 0
-	if err := control(c, func(fd int) error {
+	if err := onSocket(c, func(fd int) error {
 		sa, err := unix.Getsockname(fd)
 		if in, ok := sa.(*unix.SockaddrInet4); ok {
 			port = in.Port
@@ -198,7 +198,7 @@ func TestConnEnds(t *testing.T) {
 			if _, err := tcpOf(client).Write(tc.raw); err != nil {
 				t.Fatal(err)
 			}
-			if err := control(tcpOf(client), func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }); err != nil {
+			if err := onSocket(tcpOf(client), func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := server.Recv(make([]byte, 64)); !errors.Is(err, tc.want) {
