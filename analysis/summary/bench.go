@@ -22,7 +22,7 @@ func WriteBench(w io.Writer, art *artifacts.Artifact) error {
 			fmt.Fprintf(b, "Unit %s better=%s\n", benchUnit(mt), map[int]string{1: "higher", -1: "lower"}[mt.Better])
 		}
 	}
-	b.WriteByte('\n')
+	fmt.Fprintln(b)
 	for _, r := range art.Last() {
 		writeBenchRun(b, &r)
 	}
@@ -45,7 +45,7 @@ func writeBenchRun(b *bufio.Writer, r *artifacts.Record) {
 			fmt.Fprintf(b, " %s %s", Format(v), benchUnit(m))
 		}
 	}
-	b.WriteByte('\n')
+	fmt.Fprintln(b)
 }
 
 // benchUnit names a metric as benchstat wants it: a unit of its own for each quantity, ending in the base unit.

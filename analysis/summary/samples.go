@@ -71,14 +71,14 @@ func auditSamples(into *Audit, art *artifacts.Artifact, r *artifacts.Record, s a
 	sum := sha256.New()
 	kind := map[wire.SampleKind]string{wire.SamplesSparse: "sparse", wire.SamplesLoaded: "loaded"}[raw.Kind]
 	w := bufio.NewWriterSize(sum, 64<<10) // 8 B a call would cost more than the hash
-	err := wire.EncodeSamples(w, raw.Kind, int(raw.Connections), raw.NS)
+	err := wire.EncodeSamples(w, raw.Kind, raw.Connections, raw.NS)
 	if err = errors.Join(err, w.Flush()); err != nil {
 		into.Check(false, "samples-hash", s.File, s.SHA256, err.Error())
 	}
 	into.Check(fmt.Sprintf("%x", sum.Sum(nil)) == s.SHA256, "samples-hash", s.File, s.SHA256, fmt.Sprintf("%x", sum.Sum(nil)))
 	d := art.Manifest.Drivers[r.Variant.Driver].Describe
 	lossy := r.Variant.Unreliable || d != nil && !d.Reliable // then connections have unequal numbers, and the file calls them one
-	into.Check(kind == s.Kind && (lossy || int(raw.Connections) == r.Profile.Connections), "samples-kind", s.File,
+	into.Check(kind == s.Kind && (lossy || raw.Connections == r.Profile.Connections), "samples-kind", s.File,
 		fmt.Sprintf("%s of %d connections", s.Kind, r.Profile.Connections), fmt.Sprintf("%s of %d", kind, raw.Connections))
 	if kind == "loaded" && r.Outcome == artifacts.OutcomeOK && !lossy {
 		auditSums(into, r, s.File, raw)

@@ -27,13 +27,13 @@ func auditReplan(into *summary.Audit, a *artifacts.Artifact) {
 		return
 	}
 	m := a.Manifest
+	into.Check(p.Kind == m.Kind, "kind", artifacts.ManifestFile+":kind", p.Kind+", by the selection", m.Kind)
 	ours := buildVersion().Commit
 	if p.Hash != m.PlanHash && m.Code.Commit != "" && m.Code.Commit != ours {
 		into.Note(false, "plan-hash", artifacts.ManifestFile+":plan_hash", p.Hash+" by this bench", m.PlanHash+" by the bench of commit "+m.Code.Commit+"; verify with that one too")
 		return
 	}
 	into.Check(p.Hash == m.PlanHash, "plan-hash", artifacts.ManifestFile+":plan_hash", p.Hash, m.PlanHash)
-	into.Check(p.Kind == m.Kind, "kind", artifacts.ManifestFile+":kind", p.Kind+", by the selection", m.Kind)
 	into.Check(slices.Equal(p.Columns(), m.Columns), "columns", artifacts.ManifestFile+":columns", strings.Join(p.Columns(), " "), strings.Join(m.Columns, " "))
 	var tsv bytes.Buffer
 	stored, err := os.ReadFile(filepath.Join(a.Dir, artifacts.PlanFile))
@@ -97,7 +97,6 @@ func resolveStored(p *matrix.Plan, m artifacts.Manifest) error {
 			if backend == "" {
 				return "", errNone
 			}
-			known[matrix.LinkSpec{}] = "" // never asked for
 			return backend, nil
 		}
 		if err := p.ResolveBackends(choose); err != nil || p.Hash == m.PlanHash {

@@ -12,6 +12,7 @@ import (
 	"transportbench/analysis/summary"
 	"transportbench/analysis/summary/summarytest"
 	"transportbench/artifacts"
+	"transportbench/pipeline/matrix"
 )
 
 // honest builds an artifact with its derived files and returns its folder.
@@ -56,7 +57,10 @@ func failed(t *testing.T, dir string) []string {
 }
 
 func TestHonestArtifactHasNoFinding(t *testing.T) {
-	v, err := verify(honest(t))
+	dir := honest(t)
+	_, err := writeReport(dir, false)
+	must(t, err)
+	v, err := verify(dir)
 	must(t, err)
 	for _, f := range v.Findings {
 		t.Errorf("%+v", f)
@@ -94,7 +98,7 @@ func TestForgeriesAreFound(t *testing.T) {
 		"clock":                {func(f *forger) { f.number(0, `"outside_burst_ns":`, 9) }, "outside-clock"},
 		"run dropped":          {func(f *forger) { f.lines = f.lines[:len(f.lines)-1] }, "manifest-counts run-missing"},
 		"run dropped, counted": {func(f *forger) { f.lines = f.lines[:len(f.lines)-1]; f.count("ok", -1); f.count("not_run", 1) }, "run-missing"},
-		"order":                {func(f *forger) { f.lines[0], f.lines[3] = f.lines[3], f.lines[0] }, "run-order run-times"},
+		"order":                {func(f *forger) { f.lines[0], f.lines[3] = f.lines[3], f.lines[0] }, "run-order"},
 		"manifest counts":      {func(f *forger) { f.count("ok", 1); f.count("failed", -1) }, "manifest-counts"},
 		"kind":                 {func(f *forger) { f.manifest["kind"] = "published" }, "kind"},
 		"plan hash":            {func(f *forger) { f.manifest["plan_hash"] = strings.Repeat("0", 64) }, "plan-hash"},
@@ -172,6 +176,16 @@ func TestVerifyJSONAndExitCode(t *testing.T) {
 	must(t, json.Unmarshal(out.Bytes(), &got))
 	if got.Intact || len(got.Findings) != 2 || got.Findings[0].Rule != "derived" || got.Findings[0].Path != "summary.csv" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The probes of this selection run on a clean link that none of its profiles has.
+func TestPlanWithProbesIsMadeAgain(t *testing.T) {
+	for _, backend := range []string{"netem", "nft", "nfqueue"} {
+		dir := invented(t, summarytest.Spec{Matrix: "published", Backend: backend, Selection: matrix.Selection{Only: []string{"suite=single,loss=5,variant=tcp"}, Scale: 0.01}})
+		if got := failed(t, dir); len(got) > 0 {
+			t.Errorf("%s: %v", backend, got)
+		}
 	}
 }
 
