@@ -57,6 +57,9 @@ func auditDerivedSums(into *summary.Audit, dir string, present []string) error {
 	if err != nil {
 		return err
 	}
+	if len(present) > 0 {
+		auditVersion(into, dir)
+	}
 	for _, name := range present {
 		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
@@ -69,6 +72,14 @@ func auditDerivedSums(into *summary.Audit, dir string, present []string) error {
 		into.Skip("derived", "no derived file is here; bench analyze makes them")
 	}
 	return nil
+}
+
+// auditVersion notes when another version of the analysis made the derived files: then bytes differ although nobody changed them.
+func auditVersion(into *summary.Audit, dir string) {
+	list, _ := os.ReadFile(filepath.Join(dir, artifacts.DerivedSums)) // absent: every file is missing from it
+	first, _, _ := strings.Cut(string(list), "\n")
+	want := fmt.Sprintf("# analysis %d", summary.AnalysisVersion)
+	into.Note(first == want, "derived-version", artifacts.DerivedSums, want+", else run bench analyze again", first)
 }
 
 // derivedNames lists the derived files of an artifact except their list.
