@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +48,13 @@ func Parse(file string, data []byte) (*Matrix, error) {
 	if err := yaml.NodeToValue(tree.Docs[0].Body, &raw, yaml.Strict()); err != nil {
 		return nil, located(file, err)
 	}
-	return src.build(&raw)
+	m, err := src.build(&raw)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	m.FileHash = hex.EncodeToString(sum[:])
+	return m, nil
 }
 
 // checkBytes refuses what could make the parser itself slow or deep.

@@ -21,6 +21,7 @@ const (
 // Matrix is one experiment: all its profiles and every column it knows, extras included.
 type Matrix struct {
 	Name      string
+	FileHash  string // SHA-256 of the file, hex
 	Kind      string // kind of an unchanged plan of it: published or quick for the built-in ones of that name, else custom
 	Seed      string
 	Floors    Floors

@@ -24,7 +24,7 @@ func NewPlan(m *Matrix, sel Selection) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Matrix: m.Name, Kind: sel.kind(m), Seed: m.Seed, Deadlines: m.Deadlines, NoFile: m.NoFile}
+	p := &Plan{Matrix: m.Name, FileHash: m.FileHash, Kind: sel.kind(m), Seed: m.Seed, Deadlines: m.Deadlines, NoFile: m.NoFile}
 	for _, v := range columns {
 		p.columns = append(p.columns, v.Name)
 	}

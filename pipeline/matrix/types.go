@@ -75,6 +75,7 @@ type Run struct {
 // Plan is the ordered list of runs of one matrix under one selection.
 type Plan struct {
 	Matrix    string // name
+	FileHash  string // SHA-256 of the matrix file, hex
 	Kind      string // published, custom, quick or smoke
 	Seed      string
 	Hash      string // SHA-256, hex, over everything that decides what is run and how

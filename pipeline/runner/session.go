@@ -59,7 +59,7 @@ func (s *session) create() error {
 func (s *session) manifest() artifacts.Manifest {
 	m, p := s.opt.Manifest, s.opt.Plan
 	m.Kind, m.PlanHash, m.Planned, m.NotRun = p.Kind, p.Hash, len(p.Runs), len(p.Runs)
-	m.Matrix.Name, m.Matrix.Seed = p.Matrix, p.Seed
+	m.Matrix.Name, m.Matrix.Hash, m.Matrix.Seed = p.Matrix, p.FileHash, p.Seed
 	m.Runtime, m.Shared, m.Started = s.opt.Runtime.Name(), s.opt.Shared, time.Now().UTC()
 	m.Drivers = map[string]artifacts.DriverRef{}
 	m.LinkBackends = map[string]string{}
