@@ -50,7 +50,7 @@ func BenchSelf() error { return bench("self") }
 
 // Lint checks formatting, go vet and the linters of .golangci.yml.
 func Lint() error {
-	return sh.RunV("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "run", "./...")
+	return sh.RunV("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "run", "--allow-parallel-runners", "./...")
 }
 
 // CI runs what the gate runs.
