@@ -129,13 +129,10 @@ func (f *runFlags) remember(cmd *cobra.Command) error {
 	if err != nil {
 		return fail(ExitUsage, err)
 	}
-	words := slices.DeleteFunc(slices.Clone(m.Options), func(w string) bool { return w == unpinnedWord })
-	f.unpinned = f.unpinned || len(words) < len(m.Options)
+	words, unpinned := withoutUnpinned(m.Options)
+	f.unpinned = f.unpinned || unpinned
 	return f.recall(words, cmd.Flags().Changed)
 }
-
-// unpinnedWord is how an artifact remembers --allow-unpinned.
-const unpinnedWord = "--allow-unpinned"
 
 // takeCores names the columns of an unpinned protocol core after it.
 func (f *runFlags) takeCores() error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"transportbench/artifacts"
 	"transportbench/pipeline/matrix"
 )
 
@@ -119,9 +120,29 @@ func (s *selection) words() []string {
 		words = append(words, "--driver="+name)
 	}
 	if len(s.sel.Cores) > 0 {
-		words = append(words, "--allow-unpinned")
+		words = append(words, unpinnedWord)
 	}
 	return words
+}
+
+// unpinnedWord is how an artifact remembers --allow-unpinned; the cores themselves are in the names of its drivers.
+const unpinnedWord = "--allow-unpinned"
+
+// withoutUnpinned takes that word out.
+func withoutUnpinned(words []string) (rest []string, unpinned bool) {
+	rest = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == unpinnedWord })
+	return rest, len(rest) < len(words)
+}
+
+// unpinnedCores reads the cores from the drivers of an artifact: kcp-c@<core>.
+func unpinnedCores(drivers map[string]artifacts.DriverRef) map[string]string {
+	cores := map[string]string{}
+	for name := range drivers {
+		if driver, core, ok := strings.Cut(name, "@"); ok {
+			cores[driver] = core
+		}
+	}
+	return cores
 }
 
 // recall fills the selection from the words of an artifact, as far as they name no file: a matrix file and bound drivers have

@@ -62,8 +62,12 @@ func replan(m artifacts.Manifest) (*matrix.Plan, error) {
 	var s selection
 	f := pflag.NewFlagSet("artifact", pflag.ContinueOnError)
 	s.flags(f)
-	if err := f.Parse(m.Options); err != nil {
+	words, unpinned := withoutUnpinned(m.Options)
+	if err := f.Parse(words); err != nil {
 		return nil, fmt.Errorf("the stored selection cannot be read: %w", err)
+	}
+	if unpinned {
+		s.sel.Cores = unpinnedCores(m.Drivers)
 	}
 	if len(m.Options) == 0 || !slices.Contains(matrix.BuiltinNames(), s.matrix) {
 		return nil, fmt.Errorf("matrix %q is not built in, and artifacts do not store matrix files", s.matrix)
