@@ -24,11 +24,14 @@ type sampled struct {
 	absent bool
 }
 
-// AuditSamples reads the raw RTTs of every attempt that are present, one file a processor at a time, and derives the series of the
+// AuditSamples reads the raw RTTs of every successful attempt that are present, one file a processor at a time, and derives the series of the
 // journal again.
 func AuditSamples(into *Audit, art *artifacts.Artifact) {
 	var files []sampled
 	for i := range art.Records {
+		if art.Records[i].Outcome != artifacts.OutcomeOK {
+			continue // whatever a failed run left is kept, and is no measurement
+		}
 		for _, s := range art.Records[i].Series {
 			if s.File != "" {
 				files = append(files, sampled{record: &art.Records[i], series: s, audit: NewAudit()})
