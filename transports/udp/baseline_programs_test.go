@@ -23,7 +23,7 @@ const seconds = "1"
 
 func sparse() wire.Config {
 	cfg := wire.Default()
-	cfg.Suite, cfg.Warmup, cfg.Samples, cfg.Messages = wire.SuiteSparse, 1000, 20_000, 100
+	cfg.Suite, cfg.Warmup, cfg.Samples, cfg.Messages = wire.SuiteSparse, 1000, 10_000, 100
 	return cfg
 }
 
@@ -65,7 +65,7 @@ func meanOf(t *testing.T, path string) float64 {
 func echoRate(name string, payload int) func(*testing.T, *bench) float64 {
 	return func(t *testing.T, b *bench) float64 {
 		cfg := wire.Default()
-		cfg.Payload, cfg.Warmup, cfg.Samples, cfg.Messages = payload, 100, 300, 150_000
+		cfg.Payload, cfg.Warmup, cfg.Samples, cfg.Messages = payload, 100, 300, 100_000
 		res, _ := b.drive(t, name, cfg)
 		if res.Lost > 0 {
 			t.Logf("udp: %d of %d echoes lost", res.Lost, res.Messages)
@@ -74,13 +74,22 @@ func echoRate(name string, payload int) func(*testing.T, *bench) float64 {
 	}
 }
 
-func pairRate(name string, payload int) func(*testing.T, *bench) float64 {
-	return func(t *testing.T, b *bench) float64 {
-		b.port++
-		port := strconv.Itoa(b.port)
-		defer b.serve(t, "ready", name, "server", port)()
-		return number(t, b.call(t, name, "client", port, strconv.Itoa(payload), "64", "150000"), `(?m)^(\d+)$`)
-	}
+func pairRate(name, client string, payload int) func(*testing.T, *bench) float64 {
+	return func(t *testing.T, b *bench) float64 { return b.pair(t, name, client, payload, 64, 100_000) }
+}
+
+// pairMean is a round trip of a C pair in us, with one record under way.
+func pairMean(name string) func(*testing.T, *bench) float64 {
+	return func(t *testing.T, b *bench) float64 { return 1e6 / b.pair(t, name, "client", 800, 1, 10_000) }
+}
+
+// pair returns a C pair's echoes a second.
+func (b *bench) pair(t *testing.T, name, client string, payload, window, count int) float64 {
+	t.Helper()
+	b.port++
+	port := strconv.Itoa(b.port)
+	defer b.serve(t, "ready", name, "server", port)()
+	return number(t, b.call(t, name, client, port, strconv.Itoa(payload), strconv.Itoa(window), strconv.Itoa(count)), `(?m)^(\d+)$`)
 }
 
 // sockperf reports whole round trips with --full-rtt; its receive blocks, as the drivers' do.

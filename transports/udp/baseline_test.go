@@ -29,7 +29,7 @@ import (
 // It needs sockperf and qperf (Debian packages of these names), gcc, ip and permission for user namespaces. It reports and
 // asserts nothing about speed.
 var (
-	pairs  = flag.Int("baseline.pairs", 7, "how often each side is measured, in alternating order")
+	pairs  = flag.Int("baseline.pairs", 15, "how often each side is measured, in alternating order")
 	inside = flag.String("baseline.inside", "", "folder with the built programs; set when the test runs itself in a namespace")
 )
 
@@ -54,7 +54,7 @@ func enter(t *testing.T) {
 	}
 	sh(t, "gcc", "-O2", "-static", "-o", filepath.Join(dir, "launch"), "../../containers/launch/launch.c")
 	for _, name := range []string{"pair", "tcppair"} {
-		sh(t, "gcc", "-O2", "-std=c11", "-o", filepath.Join(dir, name), "testdata/"+name+".c")
+		sh(t, "gcc", "-O2", "-std=c11", "-pthread", "-o", filepath.Join(dir, name), "testdata/"+name+".c")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run="+flag.Lookup("test.run").Value.String(), "-baseline.inside="+dir, "-baseline.pairs="+strconv.Itoa(*pairs))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -87,12 +87,14 @@ func comparisons() []comparison {
 	return []comparison{
 		{"UDP ping-pong 800 B p50: udp / sockperf", "us", false, sparseP50("udp"), sockperf("")},
 		{"UDP ping-pong 800 B mean: udp / qperf udp_lat", "us", false, sparseMean("udp"), qperf("udp_lat")},
-		{"UDP echo rate 800 B window 64: udp / C pair", "msg/s", true, echoRate("udp", 800), pairRate("pair", 800)},
-		{"UDP echo rate 64 B window 64: udp / C pair", "msg/s", true, echoRate("udp", 64), pairRate("pair", 64)},
+		{"UDP echo rate 800 B window 64: udp / C pair", "msg/s", true, echoRate("udp", 800), pairRate("pair", "client", 800)},
+		{"UDP echo rate 64 B window 64: udp / C pair", "msg/s", true, echoRate("udp", 64), pairRate("pair", "client", 64)},
 		{"TCP ping-pong 800 B p50: tcp / sockperf --tcp", "us", false, sparseP50("tcp"), sockperf("--tcp")},
 		{"TCP ping-pong 800 B mean: tcp / qperf tcp_lat", "us", false, sparseMean("tcp"), qperf("tcp_lat")},
-		{"TCP echo rate 800 B window 64: tcp / C pair", "msg/s", true, echoRate("tcp", 800), pairRate("tcppair", 800)},
-		{"TCP echo rate 4,096 B window 64: tcp / C pair", "msg/s", true, echoRate("tcp", 4096), pairRate("tcppair", 4096)},
+		{"TCP ping-pong 800 B mean: tcp / C pair, the same records", "us", false, sparseMean("tcp"), pairMean("tcppair")},
+		{"TCP echo rate 800 B window 64: tcp / C pair, two threads", "msg/s", true, echoRate("tcp", 800), pairRate("tcppair", "client2", 800)},
+		{"TCP echo rate 800 B window 64: tcp / C pair, one thread", "msg/s", true, echoRate("tcp", 800), pairRate("tcppair", "client", 800)},
+		{"TCP echo rate 4,096 B window 64: tcp / C pair, two threads", "msg/s", true, echoRate("tcp", 4096), pairRate("tcppair", "client2", 4096)},
 	}
 }
 

@@ -1,9 +1,12 @@
-// tcppair is an independent TCP echo with the driver's records: tcppair server PORT | tcppair client PORT PAYLOAD WINDOW COUNT.
-// A record is a 4-byte length and the payload: one write, one read for the length, one for the payload, nothing buffered. One
-// thread a side; the client keeps WINDOW records under way, compares each echo and prints echoes a second.
+// tcppair is an independent TCP echo with the driver's records: tcppair server PORT | tcppair client|client2 PORT PAYLOAD WINDOW
+// COUNT. A record is a 4-byte length and the payload: one write, one read for the length, one for the payload, nothing buffered.
+// The client keeps WINDOW records under way, compares each echo and prints echoes a second. client has one thread, so most of its
+// acknowledgements travel with data; client2 has one that sends and one that receives, as the published workload wants.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,24 +77,67 @@ static double seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void run(const char *port, uint32_t payload, long window, long count) {
+static struct {
+    int fd;
+    uint32_t payload;
+    long count;
+    sem_t permits;
+} load;
+
+static int dial(const char *port) {
     struct sockaddr_in at = address(port);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd, (struct sockaddr *)&at, sizeof at)) die("connect");
     no_delay(fd);
-    memset(out, 0xA5, sizeof out);
-    memcpy(out, &payload, HEAD);
-    double start = seconds();
-    for (long i = 0; i < window; i++) send_record(fd, out, HEAD + payload);
-    for (long echoed = 0; echoed < count; echoed++) {
-        if (receive_record(fd) != payload || memcmp(in, out, HEAD + payload) != 0) abort();
-        if (echoed + window < count) send_record(fd, out, HEAD + payload);
+    return fd;
+}
+
+static void verify(void) {
+    if (receive_record(load.fd) != load.payload || memcmp(in, out, HEAD + load.payload) != 0) abort();
+}
+
+static void one_thread(long window) {
+    for (long i = 0; i < window; i++) send_record(load.fd, out, HEAD + load.payload);
+    for (long echoed = 0; echoed < load.count; echoed++) {
+        verify();
+        if (echoed + window < load.count) send_record(load.fd, out, HEAD + load.payload);
     }
-    printf("%.0f\n", (double)count / (seconds() - start));
+}
+
+static void *send_all(void *unused) {
+    for (long i = 0; i < load.count; i++) {
+        while (sem_wait(&load.permits)) {} // a signal
+        send_record(load.fd, out, HEAD + load.payload);
+    }
+    return unused;
+}
+
+static void two_threads(long window) {
+    pthread_t sender;
+    if (sem_init(&load.permits, 0, (unsigned)window) || pthread_create(&sender, NULL, send_all, NULL)) die("sender");
+    for (long echoed = 0; echoed < load.count; echoed++) {
+        verify();
+        if (sem_post(&load.permits)) die("permit");
+    }
+    pthread_join(sender, NULL);
+}
+
+static void run(void (*burst)(long), const char *port, long window) {
+    load.fd = dial(port);
+    memset(out, 0xA5, sizeof out);
+    memcpy(out, &load.payload, HEAD);
+    double start = seconds();
+    burst(window);
+    printf("%.0f\n", (double)load.count / (seconds() - start));
 }
 
 int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "server") == 0) serve(argv[2]);
-    else if (argc == 6) run(argv[2], (uint32_t)atol(argv[3]), atol(argv[4]), atol(argv[5]));
-    else return 2;
+    if (argc == 3 && strcmp(argv[1], "server") == 0) {
+        serve(argv[2]);
+        return 0;
+    }
+    if (argc != 6) return 2;
+    load.payload = (uint32_t)atol(argv[3]);
+    load.count = atol(argv[5]);
+    run(strcmp(argv[1], "client2") == 0 ? two_threads : one_thread, argv[2], atol(argv[4]));
 }
