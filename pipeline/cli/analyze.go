@@ -81,7 +81,7 @@ func analysisFiles(a *artifacts.Artifact, s *summary.Summary) ([]derivedFile, er
 		{"summary.json", func(w io.Writer) error { return s.WriteJSON(w, a) }},
 		{"summary.csv", s.WriteCSV},
 		{"runs.bench", func(w io.Writer) error { return summary.WriteBench(w, a) }},
-		{"tables/results.md", func(w io.Writer) error { return report.Markdown(w, s, title(a.Manifest)) }},
+		{"tables/results.md", func(w io.Writer) error { return report.Markdown(w, s, report.Title(a.Manifest)) }},
 	} {
 		var b bytes.Buffer
 		if err := f.write(&b); err != nil {
@@ -98,11 +98,6 @@ func summarize(a *artifacts.Artifact) (*summary.Summary, error) {
 		ids[i] = row.RunID
 	}
 	return summary.Build(a.Manifest.Columns, ids, a.Records)
-}
-
-// title says in one line what a reader must know before the first number.
-func title(m artifacts.Manifest) string {
-	return fmt.Sprintf("%s (%s, runtime %s, placement: %s)", m.ID, m.Kind, m.Runtime, m.Placement.Label)
 }
 
 type derivedFile struct {

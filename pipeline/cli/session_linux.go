@@ -127,10 +127,13 @@ func (f *runFlags) manifest(ctx context.Context, opt *runner.Options) (artifacts
 		m.Pins.SHA256 = digest(b)
 	}
 	env := host.Capture(os.DirFS("/"), host.Options{
-		Label: f.hostLabel, WithHostName: f.withHostName, Toolchains: map[string]string{"go": v.Toolchain, "gcc": gccVersion(ctx)},
+		WithHostName: f.withHostName, Toolchains: map[string]string{"go": v.Toolchain, "gcc": gccVersion(ctx)},
 	})
+	m.HostFingerprint = env.Label + "/" + env.Kernel // a resume goes on here only; a name that the user gives is not part of it
+	if f.hostLabel != "" {
+		env.Label = f.hostLabel
+	}
 	m.HostLabel = env.Label
-	m.HostFingerprint = fingerprint(env)
 	var err error
 	if m.MeasuredOn, err = json.Marshal(env); err != nil {
 		return m, err
@@ -144,12 +147,6 @@ func (f *runFlags) manifest(ctx context.Context, opt *runner.Options) (artifacts
 	}
 	m.Launch, err = drivers.Digest(opt.Floor)
 	return m, fail(ExitEnvironment, err)
-}
-
-// fingerprint identifies the machine for resume: its facts without label and host name.
-func fingerprint(env host.Environment) string {
-	env.Label, env.HostName = "", ""
-	return host.Capture(os.DirFS("/"), host.Options{}).Label + "/" + env.Kernel
 }
 
 func gccVersion(ctx context.Context) string {
