@@ -79,9 +79,9 @@ func checkPackets(t *testing.T, backend string) {
 	if _, err := conn.Write(make([]byte, 4000)); err != nil {
 		t.Fatal(err)
 	}
-	c := settled(t, a, func(c Counters) bool { return len(c.Directions) == 3 && c.Directions[2].Seen >= 3 }) // two of the request, one of the cut reply
+	settled(t, a, func(c Counters) bool { return len(c.Directions) == 3 && c.Directions[2].Seen >= 3 }) // two of the request, one of the cut reply
 	// One reading is several questions to the kernel: the reply may have left between two of them. Ask again now that all is over.
-	c = counters(t, a)
+	c := counters(t, a)
 	if c.OverMTULo != 0 {
 		t.Errorf("fragments counted as %d packets over the MTU", c.OverMTULo)
 	}
