@@ -55,6 +55,7 @@ var layers = []layer{
 	{"pipeline/sandbox", "a runtime opens links and starts processes", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "transports/wire"}, nil},
 	{"pipeline/drivers", "drivers are files with a contract", []string{"transports/wire", "artifacts", "pipeline/drivers", "pipeline/matrix"}, nil},
 	{"artifacts", "the format knows plans and records", []string{"pipeline/matrix", "pipeline/link", "transports/wire", "artifacts"}, nil},
+	{"pipeline/images", "images are made of built drivers; the link and the experiment are not their matter", []string{"pipeline/drivers", "pipeline/images", "containers"}, nil},
 	{"pipeline/runner", "the runner joins plan, runtime and artifact", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "pipeline/drivers", "pipeline/runner", "artifacts", "analysis/stats", "transports/wire"}, nil},
 	{"analysis/stats", "statistics know numbers only", nil, nil},
 	{"analysis/summary", "summaries read artifacts; the band of losses has its one definition in link", []string{"analysis/stats", "analysis/summary", "artifacts", "pipeline/matrix", "pipeline/link", "transports/wire"}, nil},
@@ -68,6 +69,8 @@ var only = []struct{ Import, In, Why string }{
 	{"github.com/vishvananda/netlink", "pipeline/link", "the kernel's network is set in one place"},
 	{"github.com/google/nftables", "pipeline/link", "the kernel's network is set in one place"},
 	{"github.com/testcontainers/", "pipeline/sandbox", "containers are one runtime among others"},
+	{"github.com/google/go-containerregistry/pkg/v1", "pipeline/images", "an image is assembled in one place"},
+	{"github.com/CycloneDX/", "pipeline/images", "what is in an image is listed where it is assembled"},
 	{"gonum.org/v1/gonum/stat", "analysis/stats", "one definition per statistic"},
 	{"gonum.org/v1/plot", "analysis/report", "plots are rendering"},
 }
