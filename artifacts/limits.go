@@ -12,5 +12,6 @@ const (
 	MaxFiles         = 500_000
 	MaxSamples       = 1 << 24 // values in one samples file
 	MaxLogBytes      = 64 << 20
+	maxFileBytes     = 256 << 20 // samples and derived files: 2^24 values of 8 B that do not compress, twice
 	maxNameBytes     = 240
 )
