@@ -1,26 +1,15 @@
 package matrix
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	"transportbench/pipeline/strictyaml"
 )
 
-// Bounds of a matrix file that keep a hostile one from costing more than a moment.
-const (
-	maxFileBytes = 1 << 20
-	maxLineBytes = 4096
-	maxBrackets  = 5000 // opening brackets and braces: bounds the depth of flow collections
-	maxDashes    = 64   // "- " in one line: bounds the depth of sequences
-)
+const maxFileBytes = 1 << 20 // of a matrix file
 
 // Read reads at most 1 MiB from r and parses it; file names the source in errors.
 func Read(file string, r io.Reader) (*Matrix, error) {
@@ -33,22 +22,12 @@ func Read(file string, r io.Reader) (*Matrix, error) {
 
 // Parse decodes one matrix, strictly. An error is one line, "FILE:LINE: what is wrong".
 func Parse(file string, data []byte) (*Matrix, error) {
-	if err := checkBytes(file, data); err != nil {
-		return nil, err
-	}
-	tree, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, located(file, err)
-	}
-	src := source{file: file, tree: tree}
-	if err := src.checkTree(); err != nil {
-		return nil, err
-	}
 	var raw rawMatrix
-	if err := yaml.NodeToValue(tree.Docs[0].Body, &raw, yaml.Strict()); err != nil {
-		return nil, located(file, err)
+	yaml, err := strictyaml.Decode(file, data, &raw)
+	if err != nil {
+		return nil, err
 	}
-	m, err := src.build(&raw)
+	m, err := source{yaml}.build(&raw)
 	if err != nil {
 		return nil, err
 	}
@@ -57,87 +36,10 @@ func Parse(file string, data []byte) (*Matrix, error) {
 	return m, nil
 }
 
-// checkBytes refuses what could make the parser itself slow or deep.
-func checkBytes(file string, data []byte) error {
-	if len(data) > maxFileBytes {
-		return fmt.Errorf("%s: larger than %d bytes", file, maxFileBytes)
-	}
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxBrackets {
-		return fmt.Errorf("%s: more than %d brackets", file, maxBrackets)
-	}
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if len(line) > maxLineBytes {
-			return fmt.Errorf("%s:%d: line longer than %d bytes", file, n, maxLineBytes)
-		}
-		if bytes.Count(line, []byte("- ")) > maxDashes {
-			return fmt.Errorf("%s:%d: more than %d dashes", file, n, maxDashes)
-		}
-	}
-	return nil
-}
+// source is the file, which can point at the place of a wrong value.
+type source struct{ yaml strictyaml.Source }
 
-// located turns an error of the YAML library into one line with file and line number.
-func located(file string, err error) error {
-	var at yaml.Error
-	if !errors.As(err, &at) || at.GetToken() == nil || at.GetToken().Position == nil {
-		return fmt.Errorf("%s: %s", file, oneLine(err.Error()))
-	}
-	return fmt.Errorf("%s:%d: %s", file, at.GetToken().Position.Line, oneLine(at.GetMessage()))
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// source is a parsed file that can point at the place of a value.
-type source struct {
-	file string
-	tree *ast.File
-}
-
-// checkTree accepts exactly one document, a mapping without anchors, aliases, merges or tags.
-func (s source) checkTree() error {
-	if len(s.tree.Docs) != 1 || s.tree.Docs[0].Body == nil {
-		return fmt.Errorf("%s: want exactly one YAML document", s.file)
-	}
-	var c indirections
-	ast.Walk(&c, s.tree.Docs[0].Body)
-	if c.found != nil {
-		return fmt.Errorf("%s:%d: empty values, anchors, aliases, merge keys and tags are not allowed", s.file, c.found.GetToken().Position.Line)
-	}
-	if s.tree.Docs[0].Body.Type() != ast.MappingType {
-		return fmt.Errorf("%s: want a mapping with schema, name and profiles", s.file)
-	}
-	return nil
-}
-
-// indirections is a visitor that remembers the first node which stands for nothing or for another one.
-type indirections struct{ found ast.Node }
-
-func (c *indirections) Visit(n ast.Node) ast.Visitor {
-	switch n.Type() {
-	case ast.AnchorType, ast.AliasType, ast.MergeKeyType, ast.TagType, ast.NullType:
-		c.found = n
-	}
-	if c.found != nil {
-		return nil
-	}
-	return c
-}
-
-// errorf reports a wrong value at path, for instance "profiles[3].payload"; the line is that of the longest part of path that exists.
+// errorf reports a wrong value at path, for instance "profiles[3].payload".
 func (s source) errorf(path, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %s: %s", s.file, s.line(path), path, fmt.Sprintf(format, args...))
-}
-
-func (s source) line(path string) int {
-	for p := path; p != ""; {
-		if q, err := yaml.PathString("$." + p); err == nil {
-			if n, err := q.FilterFile(s.tree); err == nil && n != nil && n.GetToken() != nil {
-				return n.GetToken().Position.Line
-			}
-		}
-		p = p[:max(strings.LastIndexAny(p, ".["), 0)]
-	}
-	return 1
+	return s.yaml.Errorf(path, format, args...)
 }

@@ -6,27 +6,12 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"transportbench/pipeline/strictyaml"
 )
 
-// integer is an int that accepts YAML integers only: the library itself would take 1.5, "1" and 1e3 too.
-type integer int
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (i *integer) UnmarshalYAML(n ast.Node) error {
-	if in, ok := n.(*ast.IntegerNode); ok {
-		switch v := in.Value.(type) {
-		case int64:
-			*i = integer(v)
-			return nil
-		case uint64:
-			if v <= math.MaxInt64 {
-				*i = integer(v)
-				return nil
-			}
-		}
-	}
-	return &yaml.SyntaxError{Message: "want an integer, found " + n.GetToken().Value, Token: n.GetToken()}
-}
+// integer accepts YAML integers only.
+type integer = strictyaml.Integer
 
 // span is a duration written with its unit, such as 450s or 5ms.
 type span time.Duration
