@@ -4,17 +4,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"transportbench/pipeline/sandbox"
+	"transportbench/pipeline/vm"
 )
 
-// holder runs the hidden half of the local runtime: bench re-executed inside its private namespaces.
+// holder runs the hidden halves of the runtimes: bench re-executed inside its private namespaces, or as init of a virtual machine.
 func holder(args []string) (int, bool) {
-	if len(args) == 0 || args[0] != sandbox.HolderArg {
-		return 0, false
+	switch {
+	case len(args) > 0 && args[0] == sandbox.HolderArg:
+		return sandbox.HolderMain(args[1:]), true
+	case len(args) > 0 && args[0] == vm.GuestArg:
+		vm.GuestMain()
 	}
-	return sandbox.HolderMain(args[1:]), true
+	return 0, false
 }
 
 // platformCommands need the kernel's namespaces.
 func platformCommands(c console) []*cobra.Command {
-	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newSelf()}
+	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newSelf(), newVM()}
 }
