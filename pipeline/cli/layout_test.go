@@ -47,6 +47,7 @@ var layers = []layer{
 	{"transports/linksim", "a simulated network knows no transport", []string{"transports/linksim"}, nil},
 	{"transports/raknet", "a library with a driver beside it", []string{"transports/wire", "transports/echo", "transports/raknet", "transports/linksim"}, []string{"transports/echotest"}},
 	{"transports/kcp", "a C driver, tested through the contract", nil, []string{"transports/wire", "transports/echotest"}},
+	{"transports/enet", "a C driver, tested through the contract", nil, []string{"transports/wire", "transports/echotest"}},
 	{"transports", "transports never import the pipeline", []string{"transports/wire", "transports/echo", "transports/linksim", "transports/tcp", "transports/quic", "transports/kcpgo", "transports/udp", "transports/kcp"}, []string{"transports/echotest"}},
 	{"containers", "the launcher's tests see the contract only", []string{"transports/wire", "containers"}, nil},
 	{"pipeline/strictyaml", "a file format knows no contents", nil, nil},

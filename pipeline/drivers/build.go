@@ -42,8 +42,8 @@ func BuildWith(ctx context.Context, root, dir string, opt Options, report func(B
 	if err != nil {
 		return fmt.Errorf("drivers folder: %w", err)
 	}
-	b := builder{root: root, dir: abs, commit: commit(ctx, root)}
-	if err := b.one(ctx, Launch, b.launch, filepath.Join("containers", "launch", "launch.c"), report); err != nil {
+	b := builder{root: root, dir: abs}
+	if err := b.one(ctx, b.launch(), report); err != nil {
 		return err
 	}
 	for _, s := range table() {
@@ -51,7 +51,7 @@ func BuildWith(ctx context.Context, root, dir string, opt Options, report func(B
 		if s.c != "" {
 			err = b.buildKCP(ctx, s, opt, report)
 		} else {
-			err = b.one(ctx, s.name, b.goDriver(s), s.pkg, report)
+			err = b.one(ctx, b.goDriver(s), report)
 		}
 		if err != nil {
 			return err
@@ -60,45 +60,85 @@ func BuildWith(ctx context.Context, root, dir string, opt Options, report func(B
 	return nil
 }
 
-type builder struct{ root, dir, commit string }
+// Bench is the file name of the static bench that the holder image has.
+const Bench = "bench"
 
-// step writes the program to out.
-type step func(ctx context.Context, out string) error
+// BuildBench makes the static bench for the holder image from the checkout at root into dir. It knows no commit, so that its bytes
+// depend on sources and toolchain alone.
+func BuildBench(ctx context.Context, root, dir string, report func(Built)) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", Bench, err)
+	}
+	if err := os.MkdirAll(abs, 0o755); err != nil {
+		return fmt.Errorf("build %s: %w", Bench, err)
+	}
+	b := builder{root: root, dir: abs}
+	return b.one(ctx, b.goProgram(Bench, "pipeline/cmd/bench", ""), report)
+}
+
+type builder struct{ root, dir string }
+
+// program is one binary: how it is made and what of.
+type program struct {
+	name   string
+	from   string                                                  // what must exist below the root for it to be built
+	make   func(ctx context.Context, out string) error             // writes the binary to out
+	inputs func(ctx context.Context) ([]SourceFile, error)         // every source that enters it
+	tools  func(ctx context.Context) (toolchain string, err error) // nil: Go, which a binary names itself
+}
 
 // one builds a program beside its place and renames it, so that a failed or interrupted build leaves the old one whole.
-func (b builder) one(ctx context.Context, name string, make step, sources string, report func(Built)) error {
-	if _, err := os.Stat(filepath.Join(b.root, sources)); err != nil {
-		report(Built{Name: name, Skipped: "unsupported: not built: " + sources + " does not exist"})
+func (b builder) one(ctx context.Context, p program, report func(Built)) error {
+	if _, err := os.Stat(filepath.Join(b.root, p.from)); err != nil {
+		report(Built{Name: p.name, Skipped: "unsupported: not built: " + p.from + " does not exist"})
 		return nil
 	}
-	out := filepath.Join(b.dir, name)
+	out := filepath.Join(b.dir, p.name)
 	tmp := out + ".new"
-	if err := make(ctx, tmp); err != nil {
-		return fmt.Errorf("build %s: %w", name, err)
+	if err := p.make(ctx, tmp); err != nil {
+		return fmt.Errorf("build %s: %w", p.name, err)
+	}
+	sum, err := Digest(tmp)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", p.name, err)
+	}
+	if err := b.record(ctx, p, sum); err != nil {
+		return fmt.Errorf("build %s: its sources: %w", p.name, err)
 	}
 	if err := os.Rename(tmp, out); err != nil {
-		return fmt.Errorf("build %s: %w", name, err)
+		return fmt.Errorf("build %s: %w", p.name, err)
 	}
-	sum, err := Digest(out)
-	if err != nil {
-		return fmt.Errorf("build %s: %w", name, err)
-	}
-	report(Built{Name: name, Path: out, SHA256: sum})
+	report(Built{Name: p.name, Path: out, SHA256: sum})
 	return nil
 }
 
-func (b builder) goDriver(s source) step {
-	return func(ctx context.Context, out string) error {
-		revision, err := goRevision(ctx, b.root, s.pkg)
-		if err != nil {
-			return err
+func (b builder) goDriver(s source) program { return b.goProgram(s.name, s.pkg, commitVar) }
+
+// goProgram is a static Go binary. A variable, if named, receives the revision of the sources.
+func (b builder) goProgram(name, pkg, variable string) program {
+	compile := func(ctx context.Context, out string) error {
+		flags := "-ldflags=-buildid="
+		if variable != "" {
+			revision, err := goRevision(ctx, b.root, pkg)
+			if err != nil {
+				return err
+			}
+			flags += " -X " + variable + "=" + revision
 		}
-		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-buildid= -X "+commitVar+"="+revision, "-o", out, "./"+s.pkg)
+		return b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", flags, "-o", out, "./"+pkg)
 	}
+	inputs := func(ctx context.Context) ([]SourceFile, error) { return goSources(ctx, b.root, pkg) }
+	return program{name: name, from: pkg, make: compile, inputs: inputs}
 }
 
-func (b builder) launch(ctx context.Context, out string) error {
-	return b.command(ctx, "gcc", "-O2", "-static", "-o", out, "containers/launch/launch.c")
+func (b builder) launch() program {
+	const text = "containers/launch/launch.c"
+	compile := func(ctx context.Context, out string) error {
+		return b.command(ctx, "gcc", "-O2", "-static", "-o", out, text)
+	}
+	inputs := func(context.Context) ([]SourceFile, error) { return readSources(b.root, []string{text}) }
+	return program{name: Launch, from: text, make: compile, inputs: inputs, tools: CToolchain}
 }
 
 func (b builder) command(ctx context.Context, name string, args ...string) error {
@@ -118,21 +158,4 @@ func tail(s string, n int) string {
 		return s[len(s)-n:]
 	}
 	return s
-}
-
-// commit is the checked-out commit, with "+dirty" when files differ from it; empty outside git.
-func commit(ctx context.Context, root string) string {
-	git := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	head, err := git("rev-parse", "HEAD")
-	if err != nil {
-		return "unknown"
-	}
-	changed, err := git("status", "--porcelain", "--untracked-files=no", "--", "transports", "go.mod", "go.sum", "containers/launch")
-	if err != nil || changed != "" {
-		head += "+dirty"
-	}
-	return head
 }

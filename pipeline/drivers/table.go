@@ -13,7 +13,7 @@ const Launch = "launch"
 type source struct {
 	name string // file name, and the `driver` of a column
 	pkg  string // Go package inside the module
-	c    string // C sources, relative to the module: built with gcc
+	c    string // C sources, relative to the module: built with gcc, over KCP's core or the system's libenet
 }
 
 func table() []source {
@@ -24,6 +24,7 @@ func table() []source {
 		{name: "quic-go", pkg: "transports/quic/driver"},
 		{name: "kcp-go", pkg: "transports/kcpgo/driver"},
 		{name: "udp", pkg: "transports/udp/driver"},
+		{name: Enet, c: enetSources},
 	}
 }
 
