@@ -48,9 +48,12 @@ func BuildWith(ctx context.Context, root, dir string, opt Options, report func(B
 	}
 	for _, s := range table() {
 		err := error(nil)
-		if s.c != "" {
+		switch {
+		case s.name == Enet:
+			err = b.buildEnet(ctx, s, report)
+		case s.c != "":
 			err = b.buildKCP(ctx, s, opt, report)
-		} else {
+		default:
 			err = b.one(ctx, b.goDriver(s), report)
 		}
 		if err != nil {
@@ -84,7 +87,7 @@ type program struct {
 	name   string
 	from   string                                                  // what must exist below the root for it to be built
 	make   func(ctx context.Context, out string) error             // writes the binary to out
-	inputs func(ctx context.Context) ([]SourceFile, error)         // every source that enters it
+	inputs func(ctx context.Context) ([]SourceFile, error)         // every source that enters it; nil: not recorded, so it cannot be in a pinned image
 	tools  func(ctx context.Context) (toolchain string, err error) // nil: Go, which a binary names itself
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,27 +19,9 @@ const (
 	enetMissing = "libenet not found; apt-get install libenet-dev"
 )
 
-// enetShared are the files of the C KCP driver that enet compiles too: flags, records, workload and server over another session.
+// enetShared are the files of the C KCP driver that enet compiles too: flags, records, workload and server, over another session.
 func enetShared() []string {
 	return strings.Fields("flags check duration address json fail clock settings records samples payload control loop threads socket lane single concurrent report echo server")
-}
-
-// enetCompile returns the arguments of gcc that make the enet driver in a checkout's root, without optimisation, output and macros. A test
-// compiles with the same. The two headers come first because they take the place of the KCP driver's.
-func enetCompile(root string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(root, enetSources, "*.c"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no C sources in %s", enetSources)
-	}
-	args := []string{"-std=c11", "-D_GNU_SOURCE=", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread",
-		"-include", enetSources + "/core.h", "-include", enetSources + "/peers.h"}
-	for _, f := range files {
-		args = append(args, enetSources+"/"+filepath.Base(f))
-	}
-	for _, name := range enetShared() {
-		args = append(args, "transports/kcp/"+name+".c")
-	}
-	return append(args, "-lenet"), nil
 }
 
 // buildEnet builds the driver over the system's libenet, or leaves the reason beside its place.
@@ -51,7 +34,8 @@ func (b builder) buildEnet(ctx context.Context, s source, report func(Built)) er
 	if err := os.Remove(note); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("build %s: %w", s.name, err)
 	}
-	return b.one(ctx, s.name, b.compileEnet, s.c, report)
+	inputs := func(context.Context) ([]SourceFile, error) { return b.enetFiles() }
+	return b.one(ctx, program{name: s.name, from: s.c, make: b.compileEnet, inputs: inputs, tools: CToolchain}, report)
 }
 
 // hasEnet links an empty program with the library's header and name.
@@ -61,42 +45,40 @@ func (b builder) hasEnet(ctx context.Context) bool {
 	return b.command(ctx, "gcc", "-shared", "-include", "enet/enet.h", "-x", "c", os.DevNull, "-x", "none", "-lenet", "-o", probe) == nil
 }
 
-func (b builder) compileEnet(ctx context.Context, out string) error {
-	args, err := enetCompile(b.root)
-	if err != nil {
-		return err
-	}
-	revision, err := b.enetRevision()
-	if err != nil {
-		return err
-	}
-	return b.command(ctx, "gcc", append([]string{"-O3", "-DNDEBUG", `-DSOURCE_COMMIT="` + revision + `"`,
-		`-DENET_PACKAGE="` + enetPackage(ctx) + `"`, "-o", out}, args...)...)
-}
-
-// enetRevision identifies the C sources as goRevision does those of a Go driver.
-func (b builder) enetRevision() (string, error) {
-	root, err := filepath.Abs(b.root)
-	if err != nil {
-		return "", err
-	}
-	var listing strings.Builder
+// enetFiles are the driver's own files, the shared ones and every header that these may include.
+func (b builder) enetFiles() ([]SourceFile, error) {
+	var paths []string
 	for _, pattern := range []string{enetSources + "/*.[ch]", "transports/kcp/*.h"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
+		found, err := fs.Glob(os.DirFS(b.root), pattern)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		for _, f := range files {
-			fmt.Fprintln(&listing, "file "+f)
-		}
+		paths = append(paths, found...)
 	}
 	for _, name := range enetShared() {
-		fmt.Fprintln(&listing, "file "+filepath.Join(root, "transports", "kcp", name+".c"))
+		paths = append(paths, "transports/kcp/"+name+".c")
 	}
-	return hashSources(root, []byte(listing.String()))
+	return readSources(b.root, paths)
 }
 
-// enetPackage is version and name of the distribution's package, or "unknown" where dpkg does not know it.
+// compileEnet puts the two headers first that take the place of the KCP driver's.
+func (b builder) compileEnet(ctx context.Context, out string) error {
+	sources, err := b.enetFiles()
+	if err != nil {
+		return err
+	}
+	args := []string{"-O3", "-DNDEBUG", "-std=c11", "-D_GNU_SOURCE=", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread",
+		"-include", enetSources + "/core.h", "-include", enetSources + "/peers.h",
+		`-DENET_PACKAGE="` + enetPackage(ctx) + `"`, `-DSOURCE_COMMIT="tree-` + TreeID(sources) + `"`, "-o", out}
+	for _, f := range sources {
+		if strings.HasSuffix(f.Path, ".c") {
+			args = append(args, f.Path)
+		}
+	}
+	return b.command(ctx, "gcc", append(args, "-lenet")...)
+}
+
+// enetPackage is name and version of the distribution's package, or "unknown" where dpkg does not know it.
 func enetPackage(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Package} ${Version}", "libenet-dev").Output()
 	if err != nil || strings.ContainsAny(string(out), "\"\\\n") {
