@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -111,7 +113,30 @@ func (b builder) buildKCP(ctx context.Context, s source, opt Options, report fun
 			return fmt.Errorf("build %s: %w", s.name, err)
 		}
 	}
-	return b.one(ctx, name, func(ctx context.Context, out string) error { return b.compileKCP(ctx, s, core, out) }, s.c, report)
+	return b.one(ctx, b.kcpProgram(s, name, core), report)
+}
+
+func (b builder) kcpProgram(s source, name string, core kcpCore) program {
+	inputs := func(context.Context) ([]SourceFile, error) { return b.kcpSources(s, core) }
+	compile := func(ctx context.Context, out string) error { return b.compileKCP(ctx, s, core, out) }
+	return program{name: name, from: s.c, make: compile, inputs: inputs, tools: CToolchain}
+}
+
+// kcpSources are our files and those of the core, which are no part of this repository and stand below external/.
+func (b builder) kcpSources(s source, core kcpCore) ([]SourceFile, error) {
+	var ours []string
+	for _, pattern := range []string{"*.c", "*.h"} {
+		found, err := fs.Glob(os.DirFS(b.root), path.Join(s.c, pattern))
+		if err != nil {
+			return nil, err
+		}
+		ours = append(ours, found...)
+	}
+	files, err := readSources(b.root, ours)
+	for name, text := range core.files {
+		files = append(files, SourceFile{Path: "external/kcp/" + name, ID: gitID("blob", text)})
+	}
+	return files, err
 }
 
 func (b builder) kcpCore(ctx context.Context, s source, opt Options) (name string, core kcpCore, err error) {
@@ -146,8 +171,12 @@ func (b builder) compileKCP(ctx context.Context, s source, core kcpCore, out str
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("no C sources in %s", s.c)
 	}
+	sources, err := b.kcpSources(s, core)
+	if err != nil {
+		return err
+	}
 	args := []string{"-O3", "-DNDEBUG", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", "-static", "-isystem", tmp,
-		`-DKCP_VERSION="` + core.version + `"`, `-DSOURCE_COMMIT="` + b.commit + `"`, "-o", out}
+		`-DKCP_VERSION="` + core.version + `"`, `-DSOURCE_COMMIT="tree-` + TreeID(sources) + `"`, "-o", out}
 	for _, f := range files {
 		rel, err := filepath.Rel(b.root, f)
 		if err != nil {
