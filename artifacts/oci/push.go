@@ -173,9 +173,10 @@ func (d *delivery) copy(ctx context.Context, f *folder) error {
 		PostCopy:      func(context.Context, ocispec.Descriptor) error { d.sent.Add(1); return nil },
 		OnCopySkipped: func(context.Context, ocispec.Descriptor) error { d.present.Add(1); return nil },
 	}
+	present := d.present.Load()
 	for range maxAttempts {
 		before := d.sent.Load()
-		d.present.Store(0)
+		d.present.Store(present) // what an earlier attempt sent counts as sent only
 		err := oras.CopyGraph(ctx, f, d.dst, f.manifest, opt)
 		if err == nil || !broken(err) || d.sent.Load() == before {
 			return err
