@@ -16,6 +16,11 @@ func killDriver(launch int) error {
 	if errors.Is(err, errForeignProc) {
 		kids, err = sessionOf(launch), nil
 	}
+	return killAll(launch, kids, err)
+}
+
+// killAll kills the groups of the drivers under launch, or launch itself where there is none.
+func killAll(launch int, kids []int, err error) error {
 	if err != nil || len(kids) == 0 {
 		return ignoreGone(unix.Kill(launch, unix.SIGKILL))
 	}

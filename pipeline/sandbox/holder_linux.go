@@ -30,6 +30,9 @@ func HolderMain(args []string) int {
 }
 
 func holderMain(args []string) error {
+	if len(args) > 0 && args[0] == holderInContainer {
+		return containerHolder(args[1:])
+	}
 	if len(args) != 0 {
 		return fmt.Errorf("arguments %q: want none", args)
 	}
@@ -67,17 +70,17 @@ func privateMounts() error {
 
 // holder is the state of PID 1. Requests are served one after another; only reaping runs beside them.
 type holder struct {
-	ch       *channel
+	ch       messenger
 	link     linker
 	applied  applied
 	children *children
+	boxed    bool // in a container: drivers are started by the engine, and bench may be on another machine
 }
 
 // serve answers requests until the peer is gone. setup is reported with the first answer, so that bench can explain it.
 func (h *holder) serve(ctx context.Context, setup error) error {
-	buf := make([]byte, maxMessage)
 	for {
-		msg, fds, err := h.ch.read(buf)
+		msg, fds, err := h.ch.read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -120,6 +123,11 @@ func (h *holder) handle(ctx context.Context, req request, fds []int) reply {
 		return h.start(req.Start, fds)
 	}
 	closeAll(fds)
+	if h.boxed {
+		if rep, done := h.handleBoxed(ctx, req); done {
+			return rep
+		}
+	}
 	switch req.Op {
 	case opOpen:
 		return h.open(ctx, req.Open)

@@ -49,7 +49,7 @@ func (l *Local) Probe(ctx context.Context) (Probe, error) {
 	if err != nil {
 		return p, err
 	}
-	p.CPUs = cpus
+	p.CPUs, p.Topology = cpus, ReadTopology(os.DirFS("/sys"), cpus)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return p, fmt.Errorf("open files limit: %w", err)

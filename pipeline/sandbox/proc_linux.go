@@ -17,6 +17,11 @@ func childrenOf(pid int) ([]int, error) {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" {
 		return nil, errForeignProc
 	}
+	return scanChildren(pid)
+}
+
+// scanChildren is childrenOf for a caller that knows /proc to be its own.
+func scanChildren(pid int) ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err

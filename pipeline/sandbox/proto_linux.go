@@ -41,7 +41,8 @@ type request struct {
 	Start  *startRequest `json:"start,omitempty"`
 	Proc   int           `json:"proc,omitempty"` // launch's pid in the holder's namespace
 	Signal int           `json:"signal,omitempty"`
-	Full   bool          `json:"full,omitempty"` // host: the network's settings as well as the drivers
+	Full   bool          `json:"full,omitempty"`      // host: the network's settings as well as the drivers
+	Box    string        `json:"container,omitempty"` // threads: id of the driver's container, in place of Proc
 }
 
 // startRequest is one launch invocation; its standard streams ride on the message.
@@ -60,6 +61,7 @@ type reply struct {
 	Host     *host.Report      `json:"host,omitempty"` // the part that only the inside can tell
 	Threads  []Thread          `json:"threads,omitempty"`
 	Links    []link.Capability `json:"links,omitempty"`
+	Facts    *boxFacts         `json:"facts,omitempty"` // probe of a container: what bench cannot see from where it runs
 }
 
 // replyError carries an error and its kind through JSON.
@@ -80,10 +82,21 @@ func (e *replyError) err() error {
 	return errors.New(e.Text)
 }
 
+// messenger carries whole JSON messages between bench and a holder: a socket pair, or the standard streams of a container.
+type messenger interface {
+	// write sends one message; files stay open and owned by the caller. Not every messenger takes files.
+	write(msg []byte, files []*os.File) error
+	// read returns the next message, valid until the next read, and the descriptors beside it, which the caller then owns.
+	// io.EOF: the peer is gone.
+	read() ([]byte, []int, error)
+	close() error
+}
+
 // channel is one end of the socket pair: whole JSON messages with descriptors beside them.
 type channel struct {
 	conn *net.UnixConn
 	send sync.Mutex // one message at a time, so that a full buffer cannot mix two
+	buf  []byte
 }
 
 // socketPair returns both ends: ours ready for use, the holder's as a file to inherit.
@@ -114,10 +127,9 @@ func newChannel(f *os.File) (*channel, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("holder socket: %T is not a unix socket", conn)
 	}
-	return &channel{conn: uc}, nil
+	return &channel{conn: uc, buf: make([]byte, maxMessage)}, nil
 }
 
-// write sends one message; files stay open and owned by the caller.
 func (c *channel) write(msg []byte, files []*os.File) error {
 	if len(msg) > maxMessage {
 		return fmt.Errorf("holder message: %d bytes are over the limit of %d", len(msg), maxMessage)
@@ -136,10 +148,9 @@ func (c *channel) write(msg []byte, files []*os.File) error {
 	return err
 }
 
-// read returns the next message and the descriptors beside it, which the caller then owns. io.EOF: the peer is gone.
-func (c *channel) read(buf []byte) ([]byte, []int, error) {
+func (c *channel) read() ([]byte, []int, error) {
 	oob := make([]byte, unix.CmsgSpace(maxFDs*4))
-	n, oobn, flags, _, err := c.conn.ReadMsgUnix(buf, oob)
+	n, oobn, flags, _, err := c.conn.ReadMsgUnix(c.buf, oob)
 	if err != nil {
 		if errors.Is(err, unix.ECONNRESET) {
 			err = io.EOF
@@ -154,7 +165,7 @@ func (c *channel) read(buf []byte) ([]byte, []int, error) {
 		closeAll(fds)
 		return nil, nil, err
 	}
-	return buf[:n], fds, nil
+	return c.buf[:n], fds, nil
 }
 
 func rights(oob []byte) ([]int, error) {

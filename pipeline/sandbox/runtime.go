@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"transportbench/pipeline/host"
 	"transportbench/pipeline/link"
 	"transportbench/pipeline/matrix"
 )
@@ -30,6 +31,24 @@ type Probe struct {
 	Links      []link.Capability `json:"links"`
 	NoFileHard uint64            `json:"nofile_hard"`
 	CPUs       []int             `json:"cpus"`
+
+	Topology    []CPU             `json:"topology,omitempty"` // of those CPUs
+	Environment *host.Environment `json:"-"`                  // of the machine that measures, where bench may run on another
+	Engine      *Engine           `json:"engine,omitempty"`   // of containers
+}
+
+// Engine says which container engine answered.
+type Engine struct {
+	Name          string   `json:"name"` // Docker Engine, Podman Engine, as the engine calls it
+	Version       string   `json:"version"`
+	API           string   `json:"api"`
+	OS            string   `json:"os"`
+	Kernel        string   `json:"kernel"`
+	StorageDriver string   `json:"storage_driver"`
+	CgroupDriver  string   `json:"cgroup_driver"`
+	CgroupVersion string   `json:"cgroup_version"`
+	Runtime       string   `json:"runtime"` // that starts containers, such as runc
+	Security      []string `json:"security,omitempty"`
 }
 
 // EnvSpec describes one private network.

@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+	"github.com/moby/moby/client/pkg/versions"
+	"github.com/testcontainers/testcontainers-go"
+	tclog "github.com/testcontainers/testcontainers-go/log"
+)
+
+// engineDeadline bounds one request to the engine. Requests do not end with the caller's context: one that is broken off in the middle
+// may still make a container that nobody knows of.
+const engineDeadline = 60 * time.Second
+
+// minAPI is the oldest API whose containers can share a PID namespace and have labelled anonymous volumes, and that the client
+// library speaks: Engine 19.03.
+const minAPI = client.MinAPIVersion
+
+// engine is a connection to a container engine.
+type engine struct {
+	provider *testcontainers.DockerProvider
+	api      client.APIClient
+	info     Engine
+}
+
+// connect finds the engine where DOCKER_HOST or the usual sockets are and checks that it can do what is needed.
+func connect(ctx context.Context) (*engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineDeadline)
+	defer cancel()
+	if err := quietLibrary(); err != nil {
+		return nil, err
+	}
+	e, err := open(ctx, noNetwork)
+	if err == nil && strings.Contains(e.info.Name, "Podman") {
+		_ = e.close()
+		e, err = open(ctx, testcontainers.Podman)
+	}
+	if err != nil {
+		return nil, diagnoseEngine(ctx, err)
+	}
+	return e, nil
+}
+
+// noNetwork is the network that every Docker engine has. The library makes a network of its own where the one that it takes for the
+// default is missing, as with dockerd --bridge=none; with this name it makes none.
+const noNetwork = "none"
+
+func open(ctx context.Context, network string) (*engine, error) {
+	provider, err := testcontainers.NewDockerProvider(
+		testcontainers.WithDefaultBridgeNetwork(network), testcontainers.WithLogger(tclog.NewNoopLogger()),
+	)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{provider: provider, api: provider.Client()}
+	if err := e.identify(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return e, nil
+}
+
+// quietLibrary configures the container library, which reads its settings from the environment alone: no reaper, whose image could not
+// be pulled without a registry and whose work our labels do; no session name of the user's; nothing printed.
+func quietLibrary() error {
+	tclog.SetDefault(tclog.NewNoopLogger())
+	for _, name := range []string{"TESTCONTAINERS_SESSION_ID", "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX", "TESTCONTAINERS_PROVIDER"} {
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("environment: %s: %w", name, err)
+		}
+	}
+	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
+		return fmt.Errorf("environment: %w", err)
+	}
+	return nil
+}
+
+// identify asks the engine what it is and refuses one that is too old or of another system.
+func (e *engine) identify(ctx context.Context) error {
+	ping, err := e.api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
+	if err != nil {
+		return err
+	}
+	if err := usable(ping.APIVersion, ping.OSType); err != nil {
+		return err
+	}
+	version, err := e.api.ServerVersion(ctx, client.ServerVersionOptions{})
+	if err != nil {
+		return err
+	}
+	info, err := e.api.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return err
+	}
+	i := info.Info
+	e.info = Engine{
+		Name: "Docker Engine", Version: version.Version, API: version.APIVersion, OS: i.OperatingSystem, Kernel: i.KernelVersion,
+		StorageDriver: i.Driver, CgroupDriver: i.CgroupDriver, CgroupVersion: i.CgroupVersion, Runtime: i.DefaultRuntime,
+		Security: i.SecurityOptions,
+	}
+	for _, c := range version.Components {
+		if strings.Contains(c.Name, "Engine") && c.Name != "Engine" {
+			e.info.Name = c.Name
+		}
+	}
+	return nil
+}
+
+// usable judges what a ping says.
+func usable(api, system string) error {
+	switch {
+	case api != "" && versions.LessThan(api, minAPI):
+		return &UnsupportedError{
+			What: fmt.Sprintf("docker engine: too old, it speaks API %s and %s is needed", api, minAPI),
+			Fix:  "upgrade it to Engine 19.03 or later, or use --runtime local",
+		}
+	case system != "" && system != "linux":
+		return &UnsupportedError{
+			What: fmt.Sprintf("docker engine: runs %s containers", system), Fix: "switch it to Linux containers, or use --runtime local",
+		}
+	}
+	return nil
+}
+
+// within gives one request its deadline; see engineDeadline.
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), engineDeadline)
+}
+
+func (e *engine) close() error { return e.provider.Close() }

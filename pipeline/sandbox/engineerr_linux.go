@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+	"golang.org/x/sys/unix"
+)
+
+// EngineError is a request that the container engine could not fulfil: its disk is full, it went away.
+type EngineError struct {
+	Doing string // what was asked of it
+	Fix   string // what the user can do, may be empty
+	Err   error
+}
+
+// Error is one line.
+func (e *EngineError) Error() string {
+	s := fmt.Sprintf("docker engine: %s: %s", e.Doing, strings.Join(strings.Fields(e.Err.Error()), " "))
+	if e.Fix != "" {
+		s += "; " + e.Fix
+	}
+	return s
+}
+
+// Unwrap returns the engine's answer.
+func (e *EngineError) Unwrap() error { return e.Err }
+
+// engineError explains an engine's refusal. Engines answer in text, so text is what there is to go by.
+func engineError(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(text, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("no space left on device", "disk quota exceeded"):
+		return &EngineError{doing, "its disk is full: make room (docker system df shows what uses it, docker image prune frees some)", err}
+	case has("Requested CPUs are not available", "cpuset"):
+		return &UnsupportedError{
+			What: "placement: the container engine may not use the planned CPUs (" + strings.Join(strings.Fields(text), " ") + ")",
+			Fix:  "give the engine those CPUs (its cgroup's cpuset), or use --runtime local", Err: err,
+		}
+	case has("RLIMIT_NOFILE", "error setting rlimit"):
+		return &UnsupportedError{
+			What: fmt.Sprintf("open files limit: the container engine cannot give its containers %d", nofileCap),
+			Fix:  "raise LimitNOFILE= of its service, or use --runtime local", Err: err,
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &EngineError{doing, fmt.Sprintf("it did not answer within %s: see its log (journalctl -u docker)", engineDeadline), err}
+	case has("connection refused", "Cannot connect to the Docker daemon", "EOF", "broken pipe", "connection reset", "no such file or directory: dial"):
+		return &EngineError{doing, "it went away: start it again and go on with --resume", err}
+	}
+	return &EngineError{doing, "", err}
+}
+
+// dialPatience is how long a socket may take to answer a connection.
+const dialPatience = 5 * time.Second
+
+// diagnoseEngine explains why no engine could be used, by trying what a user would try. err is what the library said.
+func diagnoseEngine(ctx context.Context, err error) error {
+	var known *UnsupportedError
+	if errors.As(err, &known) {
+		return known
+	}
+	network, address := engineAddress()
+	where := address
+	if home, homeErr := os.UserHomeDir(); homeErr == nil && home != "/" {
+		where = strings.Replace(where, home+"/", "~/", 1)
+	}
+	d := net.Dialer{Timeout: dialPatience}
+	conn, dialErr := d.DialContext(ctx, network, address)
+	if dialErr == nil {
+		_ = conn.Close()
+		return answering(ctx, err)
+	}
+	u := &UnsupportedError{Err: dialErr}
+	switch {
+	case errors.Is(dialErr, fs.ErrPermission):
+		u.What = "docker engine: no permission to use " + where
+		u.Fix = "join its group (sudo usermod -aG docker $USER, then log in again), use a rootless engine with DOCKER_HOST, or use --runtime local"
+	case errors.Is(dialErr, fs.ErrNotExist):
+		u.What = "docker engine: none is here (no socket " + where + ")"
+		u.Fix = "install one and start it (Debian: apt-get install docker.io), name it with DOCKER_HOST, or use --runtime local"
+	case errors.Is(dialErr, unix.ECONNREFUSED):
+		u.What = "docker engine: nobody listens on " + where
+		u.Fix = "start it (systemctl start docker, or dockerd), or use --runtime local"
+	default:
+		u.What = fmt.Sprintf("docker engine: %s cannot be reached (%v)", where, dialErr)
+		u.Fix = "check DOCKER_HOST, or use --runtime local"
+	}
+	return u
+}
+
+// answering explains a socket that takes connections all the same.
+func answering(ctx context.Context, err error) error {
+	opts := []client.Opt{client.FromEnv}
+	if os.Getenv(client.EnvOverrideHost) == "" {
+		_, address := engineAddress()
+		opts = append(opts, client.WithHost("unix://"+address))
+	}
+	c, newErr := client.New(opts...)
+	if newErr == nil {
+		defer func() { _ = c.Close() }()
+		ping, pingErr := c.Ping(ctx, client.PingOptions{})
+		if pingErr == nil {
+			if old := usable(ping.APIVersion, ping.OSType); old != nil {
+				return old
+			}
+		}
+	}
+	return &UnsupportedError{
+		What: "docker engine: does not answer as one (" + strings.Join(strings.Fields(err.Error()), " ") + ")",
+		Fix:  "check it with docker version, check DOCKER_HOST, or use --runtime local", Err: err,
+	}
+}
+
+// engineAddress is where an engine is expected: DOCKER_HOST, else the first usual socket that exists, else the first.
+func engineAddress() (network, address string) {
+	if u, err := url.Parse(os.Getenv(client.EnvOverrideHost)); err == nil && u.Scheme != "" {
+		if u.Scheme == "unix" {
+			return "unix", u.Path
+		}
+		return "tcp", u.Host
+	}
+	sockets := []string{"/var/run/docker.sock"}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		sockets = append(sockets, filepath.Join(dir, "docker.sock"))
+	}
+	for _, s := range sockets {
+		if _, err := os.Stat(s); err == nil {
+			return "unix", s
+		}
+	}
+	return "unix", sockets[0]
+}
