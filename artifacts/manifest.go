@@ -21,17 +21,18 @@ type Manifest struct {
 
 	Code    Code                 `json:"code"`
 	Pins    Pins                 `json:"pins"`
-	Drivers map[string]DriverRef `json:"drivers"` // by driver name
-	Images  map[string]string    `json:"images,omitempty"`
+	Drivers map[string]DriverRef `json:"drivers"`          // by driver name
+	Images  map[string]string    `json:"images,omitempty"` // config digests by name; Containers tells more
 	Bench   string               `json:"bench_sha256,omitempty"`
 	Launch  string               `json:"launch_sha256,omitempty"`
 
 	MeasuredOn      json.RawMessage `json:"measured_on,omitempty"` // pipeline/host capture from inside
 	ControlledFrom  json.RawMessage `json:"controlled_from,omitempty"`
 	HostLabel       string          `json:"host_label,omitempty"`
-	HostFingerprint string          `json:"host_fingerprint"` // a resume on another machine is refused
-	Runtime         string          `json:"runtime"`          // local, docker or vm
-	Shared          bool            `json:"shared,omitempty"` // another bench was allowed to run at the same time
+	HostFingerprint string          `json:"host_fingerprint"`     // a resume on another machine is refused
+	Runtime         string          `json:"runtime"`              // local, docker or vm
+	Containers      *Containers     `json:"containers,omitempty"` // runtime docker only
+	Shared          bool            `json:"shared,omitempty"`     // another bench was allowed to run at the same time
 
 	LinkBackends map[string]string `json:"link_backends"` // by profile; none: no backend can do it here
 	Placement    Placement         `json:"placement"`
@@ -79,6 +80,20 @@ type DriverRef struct {
 	Missing  string         `json:"missing,omitempty"` // why there is none
 	Describe *wire.Describe `json:"describe,omitempty"`
 	Bound    bool           `json:"bound,omitempty"` // brought by the user with --driver
+}
+
+// Containers says what ran the drivers' containers.
+type Containers struct {
+	Engine json.RawMessage     `json:"engine"` // name, version, API, storage and cgroup driver (pipeline/sandbox Engine)
+	Images map[string]ImageRef `json:"images"` // by name of the driver, or holder
+	Limits json.RawMessage     `json:"limits"` // asked for, of every container; what the engine made of them is in the journal
+}
+
+// ImageRef is one image. All digests are sha256:<hex>.
+type ImageRef struct {
+	Config   string   `json:"config"`   // of the configuration: the image's id in most engines
+	Manifest string   `json:"manifest"` // what a registry calls it
+	Layers   []string `json:"layers"`   // uncompressed, in order; compared with the engine's
 }
 
 // RSS qualifies every peak RSS of a suite.

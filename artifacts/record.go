@@ -70,6 +70,20 @@ type Side struct {
 	Error     *wire.Error     `json:"error,omitempty"`
 	Exit      *wire.Exit      `json:"exit,omitempty"`
 	Log       string          `json:"log,omitempty"` // file in logs/ holding its standard error
+	Container *Container      `json:"container,omitempty"`
+}
+
+// Container is what the engine said of the container that a process ran in: its limits after it was made, its end.
+type Container struct {
+	Image       string `json:"image"`  // the id it was started by
+	Cpuset      string `json:"cpuset"` // CPU list; empty: every CPU of the engine
+	MemoryBytes int64  `json:"memory_bytes"`
+	PIDs        int64  `json:"pids"`
+	NoFile      int64  `json:"nofile"`
+	User        string `json:"user"`
+	ReadOnly    bool   `json:"read_only"`
+	ExitCode    int    `json:"exit_code"`
+	OOMKilled   bool   `json:"oom_killed"` // its memory control group had an oom_kill event
 }
 
 // Placement is where the processes were allowed to run, read back.

@@ -245,6 +245,7 @@ func (m *measurement) collect() {
 			continue
 		}
 		<-d.p.done
+		d.p.container()
 		digest := d.side.Digest
 		*d.side = d.p.side
 		d.side.Digest = digest

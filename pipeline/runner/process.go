@@ -166,7 +166,7 @@ func (d *process) exitReason() string {
 	case e.ExecErrno != 0:
 		return fmt.Sprintf("could not be started: exec errno %d", e.ExecErrno)
 	case e.Signal != 0:
-		return fmt.Sprintf("ended by signal %d", e.Signal) + d.said()
+		return fmt.Sprintf("ended by signal %d", e.Signal) + d.oom() + d.said()
 	case e.Status != wire.ExitOK:
 		return fmt.Sprintf("exited %d", e.Status) + d.said()
 	case d.side.Error != nil:
@@ -175,6 +175,24 @@ func (d *process) exitReason() string {
 		return d.broken.Error()
 	case d.waitErr != nil:
 		return oneLine(d.waitErr.Error())
+	}
+	return ""
+}
+
+// container notes what the engine said of the process's container. It is called after done.
+func (d *process) container() {
+	r, ok := d.p.(sandbox.ContainerReader)
+	if !ok {
+		return
+	}
+	c := artifacts.Container(r.Container())
+	d.side.Container = &c
+}
+
+// oom names the event that a signal came from.
+func (d *process) oom() string {
+	if c := d.side.Container; c != nil && c.OOMKilled {
+		return fmt.Sprintf(" (event oom_kill of its container's memory control group, limit %d MiB)", c.MemoryBytes>>20)
 	}
 	return ""
 }

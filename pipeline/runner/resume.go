@@ -81,6 +81,12 @@ func (s *session) differences(was artifacts.Manifest) error {
 			diffs = append(diffs, fmt.Sprintf("%s was %s, is %s", f.what, orNone(f.was), orNone(f.now)))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(now.Images)) {
+		// The holder's image changes with bench itself, which is not compared either.
+		if a, b := was.Images[name], now.Images[name]; a != b && now.Drivers[name].SHA256 != "" {
+			diffs = append(diffs, fmt.Sprintf("image %s was %s, is %s", name, orNone(a), orNone(b)))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(now.Drivers)) {
 		if a, b := was.Drivers[name].SHA256, now.Drivers[name].SHA256; a != b {
 			diffs = append(diffs, fmt.Sprintf("driver %s was %s, is %s", name, orNone(a), orNone(b)))

@@ -44,19 +44,6 @@ type box struct {
 	facts  Container
 }
 
-// Container is what the engine said of a driver's container, after it was made and after its end.
-type Container struct {
-	Image     string `json:"image"`  // the id it was started by
-	Cpuset    string `json:"cpuset"` // empty: not restricted
-	Memory    int64  `json:"memory_bytes"`
-	PIDs      int64  `json:"pids"`
-	NoFile    int64  `json:"nofile"`
-	User      string `json:"user"`
-	ReadOnly  bool   `json:"read_only"`
-	ExitCode  int    `json:"exit_code"`
-	OOMKilled bool   `json:"oom_killed"` // the memory control group of the container had an oom_kill event
-}
-
 // create makes a container, attaches to it and starts it. A container that cannot be used is removed again.
 func (d *Docker) create(ctx context.Context, spec boxSpec) (*box, error) {
 	if err := ctx.Err(); err != nil {
@@ -143,7 +130,7 @@ func (b *box) readBack(ctx context.Context, image string) error {
 		return &ImageError{c.Config.Image, image, "digest mismatch: the container would run " + c.Image}
 	}
 	h := c.HostConfig
-	b.facts = Container{Image: c.Image, Cpuset: h.CpusetCpus, Memory: h.Memory, User: c.Config.User, ReadOnly: h.ReadonlyRootfs}
+	b.facts = Container{Image: c.Image, Cpuset: h.CpusetCpus, MemoryBytes: h.Memory, User: c.Config.User, ReadOnly: h.ReadonlyRootfs}
 	if h.PidsLimit != nil {
 		b.facts.PIDs = *h.PidsLimit
 	}
@@ -188,23 +175,6 @@ func (b *box) ended(ctx context.Context) error {
 	}
 	b.facts.OOMKilled = got.Container.State.OOMKilled
 	return nil
-}
-
-// how says in words how a container ended that should not have.
-func (c Container) how() string {
-	text := fmt.Sprintf("exit code %d", c.ExitCode)
-	if c.ExitCode == 128+9 {
-		text += " (killed)"
-	}
-	if c.OOMKilled {
-		text += ", " + c.oom()
-	}
-	return text
-}
-
-// oom names the event and the limit.
-func (c Container) oom() string {
-	return fmt.Sprintf("event oom_kill of its memory control group, limit %d MiB", c.Memory>>20)
 }
 
 func (b *box) hangUp() {

@@ -34,11 +34,6 @@ type dockerProcess struct {
 	err     error
 }
 
-// ContainerReader is a Process that ran in a container. Container is called after Wait.
-type ContainerReader interface {
-	Container() Container
-}
-
 // Start runs a driver under launch in a container of its own, which joins the holder's network.
 func (e *dockerEnv) Start(ctx context.Context, spec ProcSpec) (Process, error) {
 	program, ok := e.rt.opt.Programs[spec.Path]
