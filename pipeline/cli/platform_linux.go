@@ -12,7 +12,7 @@ func holder(args []string) (int, bool) {
 	switch {
 	case len(args) > 0 && args[0] == sandbox.HolderArg:
 		return sandbox.HolderMain(args[1:]), true
-	case len(args) > 0 && args[0] == vm.GuestArg:
+	case len(args) > 0 && args[len(args)-1] == vm.GuestArg: // the kernel puts words that it does not know before it
 		vm.GuestMain()
 	}
 	return 0, false
@@ -20,5 +20,5 @@ func holder(args []string) (int, bool) {
 
 // platformCommands need the kernel's namespaces.
 func platformCommands(c console) []*cobra.Command {
-	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newSelf(), newVM()}
+	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newSelf(), newVM(), newLink()}
 }

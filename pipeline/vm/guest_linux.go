@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GuestArg is the hidden first argument of the machine's init: `if argv[1] == GuestArg { GuestMain() }`.
+// GuestArg is the hidden last argument of the machine's init, which has to call GuestMain.
 const GuestArg = "__guest"
 
 const (
@@ -26,10 +26,14 @@ const (
 	guestNoFile  = 16384            // hard limit of open files: what launch raises its soft limit to at most
 )
 
-// GuestMain is PID 1 of the machine. It never returns: it ends with the machine.
+// GuestMain is PID 1 of the machine. It never returns: it ends with the machine. Anywhere else it only says so, for what
+// follows would restart a machine that is not ours.
 func GuestMain() {
-	err := guestMain()
-	if err != nil {
+	if os.Getpid() != 1 || !exists(jobFile) {
+		fmt.Fprintln(os.Stderr, "init: not started by the kernel of a virtual machine")
+		os.Exit(1)
+	}
+	if err := guestMain(); err != nil {
 		fmt.Fprintln(os.Stderr, "init:", err)
 	}
 	unix.Sync()
@@ -38,9 +42,6 @@ func GuestMain() {
 }
 
 func guestMain() error {
-	if os.Getpid() != 1 {
-		return errors.New("not PID 1: only the kernel of a virtual machine starts this")
-	}
 	if err := mounts(); err != nil {
 		return err
 	}

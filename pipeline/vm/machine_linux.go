@@ -55,10 +55,22 @@ type BootError struct {
 // Error is one line.
 func (e *BootError) Error() string {
 	s := fmt.Sprintf("virtual machine (%s): did not come up: %v", e.Accel, e.Err)
-	if l := lastLine(string(e.Console)); l != "" {
+	if l := telling(string(e.Console)); l != "" {
 		s += ": console: " + l
 	}
 	return s
+}
+
+// telling is the line of a console that says most: the kernel's or init's reason, else the last.
+func telling(console string) string {
+	for line := range strings.Lines(console) {
+		for _, mark := range []string{"Kernel panic", "init: ", "Out of memory"} {
+			if strings.Contains(line, mark) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return lastLine(console)
 }
 
 // Unwrap returns the reason.
