@@ -41,6 +41,8 @@ func newBackend(name string) (backend, error) {
 		return &nftBackend{}, nil
 	case BackendNFQueue:
 		return &queueBackend{}, nil
+	case BackendPlain:
+		return plainBackend{}, nil
 	}
 	return nil, fmt.Errorf("link backend %q is unknown: use netem, nft or nfqueue", name)
 }

@@ -8,3 +8,6 @@ const (
 	toClient
 	other
 )
+
+// bothDirections is the ledger of a backend that cannot tell them apart here.
+const bothDirections = "both"

@@ -118,7 +118,7 @@ func (b *netemBackend) drained() (Direction, error) {
 		}
 		if s.Queue.Qlen == 0 || time.Now().After(deadline) {
 			drops := int64(s.Queue.Drops)
-			return Direction{Name: "both", Seen: int64(s.Basic.Packets) + drops, Dropped: drops}, nil
+			return Direction{Name: bothDirections, Seen: int64(s.Basic.Packets) + drops, Dropped: drops}, nil
 		}
 		time.Sleep(time.Millisecond)
 	}

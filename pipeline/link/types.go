@@ -9,6 +9,10 @@ const (
 	BackendNFQueue = "nfqueue"
 )
 
+// BackendPlain is the link without impairment and without anything that could make one. Choose never picks it: calibrations
+// ask for it by name, to see what the others add.
+const BackendPlain = "plain"
+
 // Loss units.
 const (
 	LossUnitDatagram = "datagram"

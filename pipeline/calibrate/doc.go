@@ -1,0 +1,2 @@
+// Package calibrate measures what each link backend really does on this machine, side by side, and writes it down.
+package calibrate
