@@ -28,7 +28,11 @@ func (c *Conn) SendBatchOn(ctx context.Context, channel uint8, msgs [][]byte) er
 	sh := c.sh
 	sh.mu.Lock()
 	err := c.enqueueAll(ctx, channel, msgs)
-	sh.emit(c, sh.clock(), false)
+	sh.output(c, sh.clock(), false)
+	if c.s.Done() || !sh.defers(c) {
+		sh.flush()
+	}
+	sh.settle(c)
 	sh.mu.Unlock()
 	if err != nil {
 		return c.fail("send", err)

@@ -42,6 +42,8 @@ type Conn struct {
 
 	limits *limits // nil until a deadline is set
 
+	pending *egress // where datagrams of c wait to be sent, or nil
+
 	tx     sync.Mutex // held while datagrams of c are sent, so that they leave in order; taken only while holding mu
 	packet []byte     // what a caller sends while it does not hold mu
 }
@@ -176,6 +178,7 @@ func (c *Conn) Close() error {
 	}
 	if !c.gone {
 		now := sh.clock()
+		sh.quiesce(c)
 		c.s.Close(now)
 		sh.emit(c, now, true)
 	}

@@ -104,6 +104,7 @@ func (sh *shard) drop(c *Conn, err error) {
 		c.failed = err
 	}
 	if c.s != nil {
+		sh.quiesce(c)
 		c.s.Abort(err)
 		sh.settle(c)
 		return
@@ -114,11 +115,12 @@ func (sh *shard) drop(c *Conn, err error) {
 // tickDial sends the request that is due.
 func (sh *shard) tickDial(c *Conn, now int64) {
 	lost := sh.tx.TooLarge.Load()
-	c.dial.Output(now, &sh.out)
-	for _, d := range sh.out.Datagrams {
+	sh.flush() // what is pending is others'
+	c.dial.Output(now, &sh.eg.out)
+	for _, d := range sh.eg.out.Datagrams {
 		sh.tx.One(c.fd, d.Head, nil)
 	}
-	sh.out.Reset(&sh.pool)
+	sh.eg.reset(&sh.pool)
 	if sh.tx.TooLarge.Load() != lost {
 		c.dial.TooLarge(now)
 	}

@@ -75,5 +75,5 @@ func (c *Conn) Stats() Stats {
 func (c *Conn) Syscalls() int64 {
 	c.sh.mu.Lock()
 	defer c.sh.mu.Unlock()
-	return c.sh.tx.Calls.Load() + c.sh.rx.Calls + c.sh.wait.Calls
+	return c.sh.tx.Calls.Load() + c.sh.pollerTx.Calls.Load() + c.sh.rx.Calls + c.sh.wait.Calls
 }

@@ -39,10 +39,11 @@ func (sh *shard) pollOne(fd int, until int64) {
 	if n == 0 && yield {
 		runtime.Gosched()
 	}
-	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
-		n = sh.rx.Receive(fd)
+	if sh.spin > 0 && n == 0 {
+		n = sh.spinFor(func() int { return sh.rx.Receive(fd) })
 	}
 	sh.mu.Lock()
+	sh.flushUnlocked()
 	if n == 0 {
 		ns := sh.sleepTime(until)
 		if ns == 0 {
@@ -63,6 +64,7 @@ func (sh *shard) pollOne(fd int, until int64) {
 		sh.mu.Unlock()
 		n = sh.rx.Receive(fd)
 		sh.mu.Lock()
+		sh.flushUnlocked()
 	}
 	sh.runTimers(sh.clock(), more)
 }
@@ -75,17 +77,26 @@ func (sh *shard) takeWoken() bool {
 	return woken
 }
 
-func (sh *shard) spinEnd() int64 {
-	if sh.spin == 0 {
-		return 0
+// spinFor asks again and again for what has arrived, as long as tuning allows. Callers send for themselves meanwhile.
+func (sh *shard) spinFor(ready func() int) (n int) {
+	sh.mu.Lock()
+	sh.flushUnlocked()
+	sh.spinning = true
+	sh.mu.Unlock()
+	for end := sh.clock() + int64(sh.spin); n == 0 && sh.clock() < end; {
+		n = ready()
 	}
-	return sh.clock() + int64(sh.spin)
+	sh.mu.Lock()
+	sh.spinning = false
+	sh.mu.Unlock()
+	return n
 }
 
 // sleepTime runs the timers and returns how long the poller may sleep in ns; negative means for ever.
 func (sh *shard) sleepTime(until int64) int64 {
 	now := sh.clock()
 	next := min(sh.runTimers(now, false), until)
+	sh.flush()
 	if sh.done || len(sh.closing) > 0 || next <= now {
 		return 0
 	}
@@ -104,10 +115,11 @@ func (sh *shard) pollMany(until int64) {
 	if n == 0 && yield {
 		runtime.Gosched()
 	}
-	for end := sh.spinEnd(); n == 0 && end > 0 && sh.clock() < end; {
-		n = sh.wait.Ready()
+	if sh.spin > 0 && n == 0 {
+		n = sh.spinFor(sh.wait.Ready)
 	}
 	sh.mu.Lock()
+	sh.flushUnlocked()
 	if n == 0 {
 		ns := sh.sleepTime(until)
 		if ns == 0 {
@@ -125,6 +137,7 @@ func (sh *shard) pollMany(until int64) {
 			continue
 		}
 		if got := sh.rx.Receive(sh.conns[slot].fd); got > 0 {
+			sh.flush()
 			sh.inputClient(sh.conns[slot], got)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // Send sends one message, reliable and ordered on channel 0. It copies b and returns once the message is on its way or queued;
-// it waits only while the send buffer of 256 KiB is full.
+// it waits only while the send buffer of 256 KiB is full. While received messages wait to be read, it may leave the datagram to be sent
+// with the answers to those, within 4 ms should the caller stay away.
 func (c *Conn) Send(ctx context.Context, b []byte) error {
 	return c.send(ctx, &core.Message{Body: b, Mode: codec.ReliableOrdered})
 }
@@ -52,22 +53,24 @@ func (c *Conn) send(ctx context.Context, m *core.Message) error {
 		sh.mu.Unlock()
 		return c.fail("send", err)
 	}
-	c.s.Output(sh.clock(), &sh.out, false)
-	d := sh.out.Datagrams
-	if len(d) != 1 || len(d[0].Tail) > 0 || c.s.Done() {
-		if len(d) > 0 {
-			sh.transmit(c)
-		}
-		sh.settle(c)
-		sh.mu.Unlock()
+	sh.output(c, sh.clock(), false)
+	switch only := sh.eg.only(); {
+	case c.s.Done():
+		sh.flush()
+	case sh.eg.size() == 0 || sh.defers(c):
+	case only != nil:
+		c.sendUnlocked(only)
 		return nil
+	default:
+		sh.flush()
 	}
-	c.sendUnlocked(d[0].Head)
+	sh.settle(c)
+	sh.mu.Unlock()
 	return nil
 }
 
-// sendUnlocked sends one datagram, the usual result of Send, after it has released mu, so that others can go on meanwhile. What is
-// sent is a copy: the original may be acknowledged, and its buffer used for something else, as soon as mu is free.
+// sendUnlocked sends the only pending datagram, the usual result of Send, after it has released mu, so that others can go on meanwhile.
+// What is sent is a copy: the original may be acknowledged, and its buffer used for something else, as soon as mu is free.
 func (c *Conn) sendUnlocked(b []byte) {
 	sh := c.sh
 	fd, to := c.route()
@@ -77,7 +80,8 @@ func (c *Conn) sendUnlocked(b []byte) {
 		c.packet = sh.pool.Get(len(b))
 	}
 	c.packet = append(c.packet[:0], b...)
-	sh.out.Reset(&sh.pool)
+	c.pending = nil
+	sh.eg.reset(&sh.pool)
 	sh.settle(c)
 	sh.mu.Unlock()
 	sh.tx.One(fd, c.packet, to)

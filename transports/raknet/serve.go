@@ -36,19 +36,10 @@ func (sh *shard) inputServer(n int) {
 // answer sends what the connections of one batch have to send, in few calls, and wakes their callers.
 func (sh *shard) answer(now int64) {
 	for _, c := range sh.dirty {
-		before := len(sh.out.Datagrams)
-		c.s.Output(now, &sh.out, false)
-		c.tx.Lock()
-		for _, d := range sh.out.Datagrams[before:] {
-			sh.tx.Add(sh.fd, d.Head, d.Tail, &c.addr)
-		}
+		sh.output(c, now, false)
 	}
-	if len(sh.out.Datagrams) > 0 {
-		sh.tx.Flush(sh.fd)
-		sh.out.Reset(&sh.pool)
-	}
+	sh.flush()
 	for i, c := range sh.dirty {
-		c.tx.Unlock()
 		sh.dirty[i], c.dirty = nil, false
 		sh.settle(c)
 		if c.half && c.s.Connected() {
@@ -81,6 +72,7 @@ func (e *endpoint) decide(sh *shard, now int64, c *Conn, op core.Opening, from *
 			e.offline.Accept(c.peer, core.Opening{MTU: c.s.MTU()}, &e.replies)
 			return
 		case c.shut || e.offline.Cookies && c.guid != op.GUID:
+			sh.quiesce(c)
 			c.s.Abort(ErrReplaced) // the cookie has proven the address
 			sh.settle(c)
 		default:
@@ -130,6 +122,7 @@ func (e *endpoint) forget(_ *shard, c *Conn) {
 // shutdown ends everything in the shard: a notice to each peer, then the sockets. mu is held, and nobody polls any more or will.
 func (sh *shard) shutdown() {
 	now := sh.clock()
+	sh.flush()
 	for _, c := range sh.all() {
 		if c.s != nil && c.s.Connected() {
 			c.s.Close(now)

@@ -18,11 +18,12 @@ type shard struct {
 	cfg   core.Config
 	spin  time.Duration
 
-	pool core.Pool
-	out  core.Outbox
-	tx   sock.Sender
-	rx   *sock.Receiver // of whoever polls
-	wait *sock.Waiter
+	pool      core.Pool
+	eg, spare *egress
+	tx        sock.Sender    // used while holding mu
+	pollerTx  sock.Sender    // of whoever polls
+	rx        *sock.Receiver // of whoever polls
+	wait      *sock.Waiter
 
 	number int       // within the listener or client
 	server *endpoint // nil on a client
@@ -35,6 +36,7 @@ type shard struct {
 	woken        bool   // callers were woken since the last yield
 	polls        uint64 // polls started
 	blockedUntil int64  // end of the wait that the poller is in; 0: it is not waiting
+	spinning     bool   // the poller looks for input and nothing else
 	lastLeave    int64  // when a caller last stopped polling
 	parked       waiterList
 	freeWaiters  *waiter
@@ -59,35 +61,17 @@ func newShard(cfg core.Config, spin time.Duration, gso bool, batch int) (*shard,
 	}
 	sh := &shard{
 		clock: sock.Monotonic(time.Now().Add(-time.Hour)), cfg: cfg, spin: spin, fd: -1,
-		rx: sock.NewReceiver(batch), wait: w, rouse: make(chan struct{}, 1), stopped: make(chan struct{}),
+		eg: new(egress), spare: new(egress), rx: sock.NewReceiver(batch), wait: w, rouse: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
-	sh.tx.GSO = gso
+	sh.tx.GSO, sh.pollerTx.GSO = gso, gso
 	return sh, nil
 }
 
-// emit sends what c has to send and brings its timers up to date.
+// emit sends what c has to send, and whatever is pending, and brings its timers up to date.
 func (sh *shard) emit(c *Conn, now int64, ackNow bool) {
-	c.s.Output(now, &sh.out, ackNow)
-	if len(sh.out.Datagrams) > 0 {
-		sh.transmit(c)
-	}
+	sh.output(c, now, ackNow)
+	sh.flush()
 	sh.settle(c)
-}
-
-// transmit sends the outbox, all of which belongs to c.
-func (sh *shard) transmit(c *Conn) {
-	fd, to := c.route()
-	c.tx.Lock() // a caller may be sending what was next before
-	defer c.tx.Unlock()
-	if d := sh.out.Datagrams; len(d) == 1 && len(d[0].Tail) == 0 {
-		sh.tx.One(fd, d[0].Head, to)
-	} else {
-		for _, d := range sh.out.Datagrams {
-			sh.tx.Add(fd, d.Head, d.Tail, to)
-		}
-		sh.tx.Flush(fd)
-	}
-	sh.out.Reset(&sh.pool)
 }
 
 // settle files c under its next deadline, and forgets it when its session is over.
@@ -141,6 +125,7 @@ func (sh *shard) runTimers(now int64, more bool) int64 {
 }
 
 func (sh *shard) runTimer(c *Conn, now int64) {
+	sh.flush()
 	if c.dial != nil {
 		sh.tickDial(c, now)
 		return
@@ -169,8 +154,7 @@ func (sh *shard) forget(c *Conn) {
 		return
 	}
 	c.gone = true
-	c.tx.Lock()   // waits for who is sending; later senders see that it is gone
-	c.tx.Unlock() //nolint:staticcheck // the wait is the point
+	sh.quiesce(c)
 	sh.acks.remove(c)
 	sh.timers.remove(c)
 	sh.alive--
