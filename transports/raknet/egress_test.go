@@ -1,0 +1,66 @@
+//go:build linux
+
+package raknet
+
+import (
+	"io"
+	"testing"
+)
+
+// leaveAnswer makes srv answer the first of three messages that arrive together, and says whether the answer is still pending.
+func leaveAnswer(t *testing.T, cli, srv *Conn) (pending bool) {
+	t.Helper()
+	if err := cli.SendBatch(soon(t), [][]byte{message(64, 1), message(64, 2), message(64, 3)}); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 64)
+	if _, err := srv.Recv(soon(t), buf); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Send(soon(t), buf); err != nil {
+		t.Fatal(err)
+	}
+	srv.sh.mu.Lock()
+	defer srv.sh.mu.Unlock()
+	return srv.sh.eg.size() > 0
+}
+
+func wantMessage(t *testing.T, c *Conn, n int) {
+	t.Helper()
+	buf := make([]byte, 64)
+	if got, err := c.Recv(soon(t), buf); err != nil || string(buf[:got]) != string(message(64, n)) {
+		t.Fatalf("%d B, %v, want message %d", got, err, n)
+	}
+}
+
+// TestAnswerLeftBehind leaves an answer with messages unread and never comes back: the answer is sent all the same. Whether it was
+// pending depends on the scheduler, so it is tried until it was.
+func TestAnswerLeftBehind(t *testing.T) {
+	cli, srv, _ := pair(t, nil, nil)
+	for range 1000 {
+		pending := leaveAnswer(t, cli, srv)
+		wantMessage(t, cli, 1)
+		if pending {
+			return
+		}
+		wantMessage(t, srv, 2)
+		wantMessage(t, srv, 3)
+	}
+	t.Error("no answer was ever pending")
+}
+
+// TestCloseSendsWhatIsPending ends the connection behind an answer that may be pending.
+func TestCloseSendsWhatIsPending(t *testing.T) {
+	for range 20 {
+		cli, srv, l := pair(t, nil, nil)
+		leaveAnswer(t, cli, srv)
+		if err := srv.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wantMessage(t, cli, 1)
+		if _, err := cli.Recv(soon(t), make([]byte, 64)); err != io.EOF {
+			t.Fatalf("after the peer's Close: %v, want io.EOF", err)
+		}
+		l.Close()
+	}
+}
