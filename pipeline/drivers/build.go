@@ -85,9 +85,10 @@ type builder struct{ root, dir string }
 // program is one binary: how it is made and what of.
 type program struct {
 	name   string
-	from   string                                                  // what must exist below the root for it to be built
-	make   func(ctx context.Context, out string) error             // writes the binary to out
-	inputs func(ctx context.Context) ([]SourceFile, error)         // every source that enters it; nil: not recorded, so it cannot be in a pinned image
+	from   string                                          // what must exist below the root for it to be built
+	make   func(ctx context.Context, out string) error     // writes the binary to out
+	inputs func(ctx context.Context) ([]SourceFile, error) // every source that enters it; nil: not recorded, so it cannot be in a pinned image
+	core   string
 	tools  func(ctx context.Context) (toolchain string, err error) // nil: Go, which a binary names itself
 }
 

@@ -40,7 +40,11 @@ func CToolchain(ctx context.Context) (string, error) {
 	for _, m := range glibcMacro.FindAllStringSubmatch(macros, -1) {
 		version = append(version, m[2])
 	}
-	return fmt.Sprintf("%s, %s, libc %s libc.a sha256:%.12s", head(cc), head(ld), strings.Join(version, "."), sum), nil
+	libc := "libc"
+	if len(version) > 0 {
+		libc = "glibc " + strings.Join(version, ".")
+	}
+	return fmt.Sprintf("%s, %s, %s libc.a sha256:%.12s", head(cc), head(ld), libc, sum), nil
 }
 
 // head is the first line of what a tool says of itself.

@@ -82,7 +82,7 @@ func inspect(ctx context.Context, d Driver) Driver {
 		d.SHA256, err = Digest(abs)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if d.Missing = reason(d.Path); d.Missing != "" {
+		if d.Missing = Reason(d.Path); d.Missing != "" {
 			return d
 		}
 		d.Missing = fmt.Sprintf("driver %s not built: no such file; %s", d.Name, fix(d))
@@ -125,7 +125,7 @@ func Digest(path string) (string, error) {
 // List describes every driver of this repository, those over other cores that were built, and every bound one.
 func List(ctx context.Context, dir string, bound map[string]string) []Driver {
 	names := Names()
-	extra := unpinned(dir)
+	extra := Unpinned(dir)
 	for name := range bound {
 		if !slices.Contains(names, name) && !slices.Contains(extra, name) {
 			extra = append(extra, name)
@@ -135,14 +135,17 @@ func List(ctx context.Context, dir string, bound map[string]string) []Driver {
 	return Find(ctx, dir, bound, append(names, extra...))
 }
 
-// unpinned names the drivers in dir that were built over another core than the pinned one.
-func unpinned(dir string) []string {
+// Unpinned names the drivers in dir that were built over another core than the pinned one.
+func Unpinned(dir string) []string {
 	paths, err := filepath.Glob(filepath.Join(dir, columnOf("*")))
 	if err != nil {
 		return nil
 	}
-	for i, p := range paths {
-		paths[i] = filepath.Base(p)
+	var names []string
+	for _, p := range paths {
+		if n := filepath.Base(p); !strings.HasSuffix(n, ".new") && !strings.HasSuffix(n, sourcesSuffix) {
+			names = append(names, n)
+		}
 	}
-	return paths
+	return names
 }

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -85,15 +84,11 @@ func columnOf(version string) string { return KCP + "@" + version }
 // UnpinnedCore names the core of the one unpinned KCP driver in dir. An error names the folder and what to do when there is none,
 // or more than one.
 func UnpinnedCore(dir string) (string, error) {
-	found, err := filepath.Glob(filepath.Join(dir, KCP+"@*"))
-	if err != nil {
-		return "", fmt.Errorf("drivers folder %s: %w", dir, err)
-	}
-	found = slices.DeleteFunc(found, func(p string) bool { return strings.HasSuffix(p, ".new") })
+	found := Unpinned(dir)
 	if len(found) != 1 {
 		return "", fmt.Errorf("drivers folder %s: %d unpinned KCP drivers, want one; set KCP_SRC and run `bench drivers build --allow-unpinned`", dir, len(found))
 	}
-	return strings.TrimPrefix(filepath.Base(found[0]), KCP+"@"), nil
+	return strings.TrimPrefix(found[0], KCP+"@"), nil
 }
 
 // buildKCP builds the driver over whatever core there is. Without one it leaves the reason beside the place of the binary.
@@ -119,7 +114,7 @@ func (b builder) buildKCP(ctx context.Context, s source, opt Options, report fun
 func (b builder) kcpProgram(s source, name string, core kcpCore) program {
 	inputs := func(context.Context) ([]SourceFile, error) { return b.kcpSources(s, core) }
 	compile := func(ctx context.Context, out string) error { return b.compileKCP(ctx, s, core, out) }
-	return program{name: name, from: s.c, make: compile, inputs: inputs, tools: CToolchain}
+	return program{name: name, from: s.c, make: compile, inputs: inputs, tools: CToolchain, core: core.version}
 }
 
 // kcpSources are our files and those of the core, which are no part of this repository and stand below external/.
@@ -190,8 +185,8 @@ func (b builder) compileKCP(ctx context.Context, s source, core kcpCore, out str
 // reasonSuffix ends the name of the file that says why a driver is not there.
 const reasonSuffix = ".unsupported"
 
-// reason is why the driver that belongs at path could not be built, or empty.
-func reason(path string) string {
+// Reason is why the driver that belongs at path could not be built, or empty.
+func Reason(path string) string {
 	b, err := os.ReadFile(path + reasonSuffix)
 	if err != nil || len(b) > 1000 {
 		return ""

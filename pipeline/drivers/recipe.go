@@ -18,6 +18,7 @@ const sourcesSuffix = ".sources"
 type Recipe struct {
 	SHA256     string       // of the binary, hex: a recipe of another one is none
 	CToolchain string       // compiler, linker and static library; empty: no C compiler took part
+	Core       string       // version of the KCP core, as columns name it; empty for all other programs
 	Files      []SourceFile // by path
 }
 
@@ -30,7 +31,7 @@ func (b builder) record(ctx context.Context, p program, sum string) error {
 	if err != nil {
 		return err
 	}
-	r := Recipe{SHA256: sum, Files: files}
+	r := Recipe{SHA256: sum, Core: p.core, Files: files}
 	if p.tools != nil {
 		if r.CToolchain, err = p.tools(ctx); err != nil {
 			return err
@@ -39,11 +40,14 @@ func (b builder) record(ctx context.Context, p program, sum string) error {
 	return os.WriteFile(filepath.Join(b.dir, p.name)+sourcesSuffix, r.marshal(), 0o644)
 }
 
-// marshal writes the digest, the toolchain if there is one, and the files as `git ls-tree -r` prints them.
+// marshal writes the digest, toolchain and core if there are any, and the files as `git ls-tree -r` prints them.
 func (r Recipe) marshal() []byte {
 	out := fmt.Appendf(nil, "binary\tsha256:%s\n", r.SHA256)
 	if r.CToolchain != "" {
 		out = fmt.Appendf(out, "toolchain\t%s\n", r.CToolchain)
+	}
+	if r.Core != "" {
+		out = fmt.Appendf(out, "core\tkcp %s\n", r.Core)
 	}
 	slices.SortFunc(r.Files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range r.Files {
@@ -73,7 +77,7 @@ func ReadRecipe(path string) (r Recipe, ok bool, err error) {
 	return r, err == nil && sum == r.SHA256, err
 }
 
-var recipeLine = regexp.MustCompile(`^(?:binary\tsha256:([0-9a-f]{64})|toolchain\t([ -~]{1,300})|100644 blob ([0-9a-f]{40})\t([!-~]{1,500}))\n$`)
+var recipeLine = regexp.MustCompile(`^(?:binary\tsha256:([0-9a-f]{64})|toolchain\t([ -~]{1,300})|core\tkcp ([!-~]{1,100})|100644 blob ([0-9a-f]{40})\t([!-~]{1,500}))\n$`)
 
 func parseRecipe(text string) (Recipe, error) {
 	var r Recipe
@@ -88,8 +92,10 @@ func parseRecipe(text string) (Recipe, error) {
 			r.SHA256 = m[1]
 		case m[2] != "":
 			r.CToolchain = m[2]
+		case m[3] != "":
+			r.Core = m[3]
 		default:
-			r.Files = append(r.Files, SourceFile{Path: m[4], ID: m[3]})
+			r.Files = append(r.Files, SourceFile{Path: m[5], ID: m[4]})
 		}
 	}
 	if n == 0 {

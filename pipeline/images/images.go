@@ -25,14 +25,18 @@ type Image struct {
 	Missing        string            `json:"missing,omitempty"` // why there is no image, with the fix; nothing else is set then
 
 	image v1.Image
+	arch  string // GOARCH
 }
 
-// Layer is one layer: one file or one folder.
+// Layer is one layer: one file or one empty folder.
 type Layer struct {
 	Path      string `json:"path"`                 // in the container
 	DiffID    string `json:"diff_id"`              // sha256:<hex> of the uncompressed tar
 	SizeBytes int64  `json:"size_bytes,omitempty"` // of the file; 0 for a folder
-	C         bool   `json:"c,omitempty"`          // made by a C compiler: comparable under the same one only
+	C         bool   `json:"c,omitempty"`          // made by a C compiler
+	Toolchain string `json:"toolchain,omitempty"`  // what made the file: comparable under the same one only; empty: unknown, or a folder
+
+	binary binary
 }
 
 // WriteArchive writes the image as a docker archive (`docker load`), the same bytes every time. The archive holds this image alone.
