@@ -31,7 +31,10 @@ const maxMessage = 300 // bytes of a foreign message that an error repeats
 // explain turns an error of the network, the registry or the disk into one line about ref that says what to do.
 func explain(ref Ref, err error) error {
 	var response *errcode.ErrorResponse
+	var checked *checkError
 	switch {
+	case errors.As(err, &checked):
+		return checked.error
 	case err == nil, errors.Is(err, context.Canceled), known(err):
 		return err
 	case errors.As(err, &response):
@@ -47,8 +50,20 @@ func explain(ref Ref, err error) error {
 	case network(err):
 		return fmt.Errorf("%s: %w: %s; check address and network, then repeat the command: what arrived is not sent again", ref, ErrUnreachable, printable(cause(err)))
 	}
-	return fmt.Errorf("%s: %s", ref, printable(err.Error()))
+	return &told{fmt.Sprintf("%s: %s", ref, printable(err.Error())), err}
 }
+
+// checkError carries what the caller's own check of a copy said, which is not ours to rephrase.
+type checkError struct{ error }
+
+// told is an error with a text of our own.
+type told struct {
+	text string
+	err  error
+}
+
+func (t *told) Error() string { return t.text }
+func (t *told) Unwrap() error { return t.err }
 
 // known reports whether an error already has its kind.
 func known(err error) bool {

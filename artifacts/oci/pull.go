@@ -87,7 +87,7 @@ func bring(ctx context.Context, src source, d ocispec.Descriptor, m *ocispec.Man
 	}
 	if check != nil {
 		if err := check(tmp); err != nil {
-			return nil, err
+			return nil, &checkError{err}
 		}
 	}
 	st, err := checkStatement(ctx, src, d, tmp)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	concurrency = 4  // blobs under way at once
-	maxAttempts = 10 // of a push that goes on making progress
+	concurrency = 4 // blobs under way at once
+	maxBarren   = 3 // attempts in a row that may bring nothing across
 )
 
 // PushOptions are what a publisher decides.
@@ -118,6 +119,7 @@ type delivery struct {
 	dst           oras.Target
 	to            Ref
 	move          bool
+	arrived       sync.Map // digests that are there now
 	sent, present atomic.Int64
 }
 
@@ -166,23 +168,32 @@ func (d *delivery) free(ctx context.Context) error {
 	return fmt.Errorf("%s:%s: %w: %s, this one is %s; choose another tag, or move it with --move-tag", d.to.Place(), d.to.Tag, ErrTagTaken, there.Digest, d.to.Digest)
 }
 
-// copy sends what is not there yet. A connection that breaks is made anew as long as every attempt brings something across.
+// copy sends what is not there yet. A connection that breaks is made anew until maxBarren attempts in a row brought nothing across.
 func (d *delivery) copy(ctx context.Context, f *folder) error {
 	opt := oras.CopyGraphOptions{
 		Concurrency: concurrency, FindSuccessors: parts,
-		PostCopy:      func(context.Context, ocispec.Descriptor) error { d.sent.Add(1); return nil },
-		OnCopySkipped: func(context.Context, ocispec.Descriptor) error { d.present.Add(1); return nil },
+		PostCopy: func(_ context.Context, x ocispec.Descriptor) error {
+			d.arrived.Store(x.Digest, true)
+			d.sent.Add(1)
+			return nil
+		},
+		OnCopySkipped: func(_ context.Context, x ocispec.Descriptor) error {
+			if _, ours := d.arrived.LoadOrStore(x.Digest, true); !ours {
+				d.present.Add(1)
+			}
+			return nil
+		},
 	}
-	present := d.present.Load()
-	for range maxAttempts {
+	for barren := 0; ; barren++ {
 		before := d.sent.Load()
-		d.present.Store(present) // what an earlier attempt sent counts as sent only
 		err := oras.CopyGraph(ctx, f, d.dst, f.manifest, opt)
-		if err == nil || !broken(err) || d.sent.Load() == before {
+		if d.sent.Load() > before {
+			barren = 0
+		}
+		if err == nil || !broken(err) || barren == maxBarren {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w: the connection broke %d times; repeat the command: what arrived is not sent again", d.to, ErrUnreachable, maxAttempts)
 }
 
 // capsule attaches the archive in file to the artifact.
