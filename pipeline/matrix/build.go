@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -123,9 +122,13 @@ func (s source) profile(path string, raw *rawMatrix, rp rawProfile) (Profile, er
 	if pl := cmp.Or(over.Placement, su.Placement); pl != nil {
 		p.Placement = Placement(*pl)
 	}
-	p.ID = p.makeID()
 	c := checker{s: s}
+	p.Link.More = c.impairment(path, rp.More)
+	p.ID = p.makeID()
 	c.profile(path, p)
+	if field, why := p.Link.Problem(); field != "" {
+		c.fail(path+"."+field, "%s", why)
+	}
 	return p, c.err
 }
 
@@ -147,19 +150,23 @@ func (s source) buildProbe(raw *rawMatrix, m *Matrix) error {
 	return nil
 }
 
-// makeID names a profile: <suite>-<payload>B-<N>c-l<loss %>-d<one-way ms>.
+// makeID names a profile: <suite>-<payload>B-<N>c-l<loss %>-d<one-way ms>, and -<impairments> where there are any.
 func (p Profile) makeID() string {
-	return fmt.Sprintf("%s-%dB-%dc-l%s-d%s", p.Suite, p.PayloadBytes, p.Connections, p.lossPercent(), p.delayMS())
+	id := fmt.Sprintf("%s-%dB-%dc-l%s-d%s", p.Suite, p.PayloadBytes, p.Connections, p.lossPercent(), p.delayMS())
+	if p.Link.More != (Impairment{}) {
+		id += "-" + p.Link.More.String()
+	}
+	return id
 }
 
 // lossPercent is the loss as ids and --only write it: 1, or 0.5.
 func (p Profile) lossPercent() string {
-	return strconv.FormatFloat(float64(p.Link.LossPPM)/ppmPerPercent, 'f', -1, 64)
+	return percentOf(p.Link.LossPPM)
 }
 
 // delayMS is the one-way delay in ms as ids and --only write it.
 func (p Profile) delayMS() string {
-	return strconv.FormatFloat(float64(p.Link.DelayNS)/float64(time.Millisecond), 'f', -1, 64)
+	return millis(p.Link.DelayNS)
 }
 
 // first returns what the profile says, else what its suite says, else zero.

@@ -113,6 +113,7 @@ func TestOversizedMatrixIsRefused(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte(impaired(everyImpairment)))
 	f.Add([]byte("a: &a [*a]"))
 	f.Add([]byte("profiles: [{suite: single}]\nschema: 1\n? x"))
 	for _, name := range BuiltinNames() {

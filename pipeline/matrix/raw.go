@@ -59,6 +59,8 @@ type rawProfile struct {
 	OneWayDelay span     `yaml:"one_way_delay"`
 	Rationale   string   `yaml:"rationale"`
 	Override    rawSuite `yaml:",inline"`
+
+	More rawImpairment `yaml:",inline"`
 }
 
 type rawProbe struct {

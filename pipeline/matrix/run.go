@@ -33,17 +33,18 @@ func (r Run) Link() LinkSpec {
 
 // GSO says whether UDP segmentation offload is on in this run.
 func (r Run) GSO() bool {
-	lossless := r.Profile.Link.LossPPM == 0 && r.Profile.Link.DelayNS == 0
-	return r.Variant.GSO == GSOOn || r.Variant.GSO == GSOLossless && lossless
+	return r.Variant.GSO == GSOOn || r.Variant.GSO == GSOLossless && r.Profile.Link.Clean()
 }
 
 // Unsupported says in plain words why the run is not tried at all; empty: it is.
 func (r Run) Unsupported() string {
 	switch {
-	case r.Variant.Unreliable && r.Profile.Link.LossPPM > 0:
+	case r.Variant.Unreliable && r.Profile.Link.Lossy():
 		return fmt.Sprintf("%s repairs nothing, so it is not measured with injected loss", r.Variant.Name)
+	case r.Variant.Unreliable && !r.Profile.Link.Orderly():
+		return fmt.Sprintf("%s repairs nothing, so it is not measured with jitter, reordering or duplicates", r.Variant.Name)
 	case r.Profile.Link.Backend == BackendNone:
-		return fmt.Sprintf("no link backend here can do %s %% loss with %v one-way delay", r.Profile.lossPercent(), r.Profile.Link.DelayNS)
+		return fmt.Sprintf("no link backend here can do %s %% loss with %v one-way delay%s", r.Profile.lossPercent(), r.Profile.Link.DelayNS, r.Profile.Link.More.also())
 	}
 	return ""
 }

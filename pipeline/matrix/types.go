@@ -22,6 +22,7 @@ type LinkSpec struct {
 	RTOMinNS time.Duration `json:"rto_min_ns,omitempty"`
 	Backend  string        `json:"backend"`  // auto, netem, nft or nfqueue
 	Topology string        `json:"topology"` // lo; others are reserved
+	More     Impairment    `json:"impairment,omitzero"`
 }
 
 // Profile is one row of the published tables.
