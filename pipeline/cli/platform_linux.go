@@ -9,9 +9,10 @@ import (
 
 // holder runs the hidden halves of the runtimes: bench re-executed inside its private namespaces, or as init of a virtual machine.
 func holder(args []string) (int, bool) {
+	rest, holder := sandbox.HolderArgs(args)
 	switch {
-	case len(args) > 0 && args[0] == sandbox.HolderArg:
-		return sandbox.HolderMain(args[1:]), true
+	case holder:
+		return sandbox.HolderMain(rest), true
 	case len(args) > 0 && args[len(args)-1] == vm.GuestArg: // the kernel puts words that it does not know before it
 		vm.GuestMain()
 	}

@@ -57,7 +57,7 @@ func newRun(lock string) *cobra.Command {
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
 	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
 	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the other KCP core that was built with drivers build --allow-unpinned, as column kcp-c@<core>")
-	fs.StringVar(&f.runtime, "runtime", "local", "where drivers run: local (rootless namespaces)")
+	fs.StringVar(&f.runtime, "runtime", runtimeAuto, "where drivers run: local (rootless namespaces), docker (containers), or auto: docker where an engine answers, but for the matrix quick")
 	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
 	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
 	fs.BoolVar(&f.shared, "shared", false, "measure beside another benchmark; every run is marked")
@@ -85,6 +85,11 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer release()
+	if dir := unfinished(resultsDir, plan); f.goOn && dir != "" {
+		if m, err := artifacts.ReadManifest(dir); err == nil {
+			f.sameRuntime(m.Runtime)
+		}
+	}
 	opt, err := f.options(cmd, plan)
 	if err != nil {
 		return err
@@ -100,8 +105,8 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 
 func (f *runFlags) check() error {
 	switch {
-	case f.runtime != "local":
-		return usage("runtime %q: only local is built; containers and virtual machines are not part of this version", f.runtime)
+	case !slices.Contains([]string{runtimeAuto, runtimeLocal, runtimeDocker}, f.runtime):
+		return usage("--runtime %q: want auto, local or docker", f.runtime)
 	case f.retry && f.resume == "":
 		return usage("--retry-failed: needs --resume DIR")
 	case f.resume != "" && (f.out != "" || f.goOn):
@@ -129,9 +134,17 @@ func (f *runFlags) remember(cmd *cobra.Command) error {
 	if err != nil {
 		return fail(ExitUsage, err)
 	}
+	f.sameRuntime(m.Runtime)
 	words, unpinned := withoutUnpinned(m.Options)
 	f.unpinned = f.unpinned || unpinned
 	return f.recall(words, cmd.Flags().Changed)
+}
+
+// sameRuntime goes on where an artifact was begun, unless the user says otherwise; the runner refuses another one.
+func (f *runFlags) sameRuntime(runtime string) {
+	if f.runtime == runtimeAuto {
+		f.runtime = runtime
+	}
 }
 
 // takeCores names the columns of an unpinned protocol core after it.

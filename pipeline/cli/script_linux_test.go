@@ -19,6 +19,9 @@ import (
 // next one's turn.
 const lockVar = "BENCH_TEST_LOCK"
 
+// engineVar points bench to a container engine that is not there, so that scripts behave alike on every machine.
+const engineVar = "DOCKER_HOST"
+
 // TestMain is the test program, or bench when a script calls it by that name, or one of the two programs that bench makes of
 // itself: the holder of a private network, and conform inside of one.
 func TestMain(m *testing.M) {
@@ -44,6 +47,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DRIVERS", drivers)
 			e.Setenv(lockVar, filepath.Join(e.WorkDir, "lock"))
+			e.Setenv(engineVar, "unix://"+filepath.Join(e.WorkDir, "no-engine.sock")) // scripts are about the local runtime
 			e.Values[heldKey{}] = &held{}
 			return nil
 		},

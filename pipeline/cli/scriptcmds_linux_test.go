@@ -105,7 +105,7 @@ func start(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, out, log io
 	self, err := os.Executable()
 	ts.Check(err)
 	cmd = &exec.Cmd{Path: self, Args: append([]string{"bench"}, args...), Dir: ts.MkAbs(".")}
-	for _, name := range []string{"PATH", "TMPDIR", lockVar} {
+	for _, name := range []string{"PATH", "TMPDIR", lockVar, engineVar} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	out, err = cmd.StdoutPipe()

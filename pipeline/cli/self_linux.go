@@ -95,7 +95,7 @@ func measureSelf(cmd *cobra.Command, f *runFlags, n int) ([]budget, error) {
 
 // selfRuns measures the smallest run n times.
 func selfRuns(cmd *cobra.Command, f *runFlags, n int) ([]artifacts.Record, error) {
-	f.matrix = "published"
+	f.matrix, f.runtime = "published", runtimeLocal
 	f.sel = matrix.Selection{Only: []string{"suite=single,loss=0,delay=0,payload=800,variant=tcp"}, Scale: 0.0001, Repetitions: n}
 	plan, err := f.plan()
 	if err != nil {

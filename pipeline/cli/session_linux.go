@@ -31,20 +31,20 @@ func (f *runFlags) options(cmd *cobra.Command, plan *matrix.Plan) (runner.Option
 	if err != nil {
 		return opt, err
 	}
-	rt, err := sandbox.NewLocal(filepath.Join(dir, drivers.Launch))
+	rt, boxes, err := f.openRuntime(cmd, plan, dir)
 	if err != nil {
-		return opt, fail(ExitEnvironment, err)
+		return opt, err
 	}
 	opt = runner.Options{Plan: plan, Runtime: rt, RetryFailed: f.retry, Floor: filepath.Join(dir, drivers.Launch)}
 	opt.Network = func() (sandbox.NetState, error) { return sandbox.NetSnapshot(os.DirFS("/")) }
-	if err := f.complete(cmd, &opt, dir); err != nil {
+	if err := f.complete(cmd, &opt, dir, boxes); err != nil {
 		rt.Close()
 		return opt, err
 	}
 	return opt, nil
 }
 
-func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string) (err error) {
+func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string, boxes *boxes) (err error) {
 	probe, err := opt.Runtime.Probe(cmd.Context())
 	if err != nil {
 		return fail(ExitEnvironment, err)
@@ -56,17 +56,19 @@ func (f *runFlags) complete(cmd *cobra.Command, opt *runner.Options, dir string)
 	if err := opt.Plan.ResolveBackends(chooser(probe.Links)); err != nil {
 		return fail(ExitUsage, err)
 	}
-	if opt.Topology, err = sandbox.Topology(); err != nil {
-		return fail(ExitEnvironment, err)
-	}
-	if opt.Drivers, err = f.drivers(cmd.Context(), opt.Plan, dir); err != nil {
+	opt.Topology = probe.Topology
+	if boxes != nil {
+		opt.Drivers = boxes.found
+	} else if opt.Drivers, err = f.drivers(cmd.Context(), opt.Plan, dir); err != nil {
 		return err
 	}
 	if opt.Dir, opt.Resume, err = f.folder(opt.Plan); err != nil {
 		return err
 	}
 	opt.Progress = f.show(cmd)
-	opt.Manifest, err = f.manifest(cmd.Context(), opt)
+	if opt.Manifest, err = f.manifest(cmd.Context(), opt, probe.Environment); err == nil && boxes != nil {
+		err = boxes.describe(&opt.Manifest, probe.Engine)
+	}
 	return err
 }
 
@@ -116,8 +118,9 @@ func (f *runFlags) show(cmd *cobra.Command) runner.Progress {
 	return runner.NewPlain(cmd.ErrOrStderr())
 }
 
-// manifest is what only the caller knows: source, pins and the machine.
-func (f *runFlags) manifest(ctx context.Context, opt *runner.Options) (artifacts.Manifest, error) {
+// manifest is what only the caller knows: source, pins and the machine. inside is the machine that measures where that may be another
+// one than this; then both are stored.
+func (f *runFlags) manifest(ctx context.Context, opt *runner.Options, inside *host.Environment) (artifacts.Manifest, error) {
 	v := buildVersion()
 	m := artifacts.Manifest{
 		ID: filepath.Base(opt.Dir), Columns: opt.Plan.Columns(), Options: f.words(),
@@ -129,12 +132,19 @@ func (f *runFlags) manifest(ctx context.Context, opt *runner.Options) (artifacts
 	env := host.Capture(os.DirFS("/"), host.Options{
 		WithHostName: f.withHostName, Toolchains: map[string]string{"go": v.Toolchain, "gcc": gccVersion(ctx)},
 	})
+	var err error
+	if inside != nil {
+		if m.ControlledFrom, err = json.Marshal(env); err != nil {
+			return m, err
+		}
+		inside.Toolchains = env.Toolchains // of the drivers, which were built here
+		env = *inside
+	}
 	m.HostFingerprint = env.Label + "/" + env.Kernel // a resume goes on here only; a name that the user gives is not part of it
 	if f.hostLabel != "" {
 		env.Label = f.hostLabel
 	}
 	m.HostLabel = env.Label
-	var err error
 	if m.MeasuredOn, err = json.Marshal(env); err != nil {
 		return m, err
 	}
