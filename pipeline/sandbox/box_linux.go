@@ -49,12 +49,12 @@ func (d *Docker) create(ctx context.Context, spec boxSpec) (*box, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("container of %s: %w", spec.run, context.Cause(ctx))
 	}
-	work, cancel := within(ctx)
-	defer cancel()
-	id, err := d.image(work, spec.image)
+	id, err := d.image(ctx, spec.image)
 	if err != nil {
 		return nil, err
 	}
+	work, cancel := within(ctx)
+	defer cancel()
 	made, err := d.engine.provider.CreateContainer(work, d.request(spec, id))
 	if made == nil || err != nil {
 		if made != nil {

@@ -25,7 +25,7 @@ type dockerEnv struct {
 // start runs a holder; it has not set anything up until the first request is answered.
 func (d *Docker) start(ctx context.Context, runID string) (*dockerEnv, error) {
 	b, err := d.create(ctx, boxSpec{
-		role: roleHolder, run: runID, image: d.opt.Holder, argv: []string{benchPath, HolderArg, holderInContainer},
+		role: roleHolder, run: runID, image: d.opt.Holder, argv: []string{benchPath, holdWords[0], holdWords[1]},
 	})
 	if err != nil {
 		return nil, err

@@ -14,11 +14,25 @@ import (
 	"transportbench/pipeline/host"
 )
 
-// Words after HolderArg in a container.
+// Words of HolderMain in a container.
 const (
 	holderInContainer = "container" // be the holder; with holderKill and an id: end the driver in that container
 	holderKill        = "kill"
 )
+
+// holdWords are the command of the holder's image: bench link hold.
+var holdWords = [...]string{"link", "hold"}
+
+// HolderArgs says whether a command line, without the program's name, is that of a holder, and returns what HolderMain takes.
+func HolderArgs(args []string) (rest []string, holder bool) {
+	switch {
+	case len(args) > 0 && args[0] == HolderArg:
+		return args[1:], true
+	case len(args) > 1 && args[0] == holdWords[0] && args[1] == holdWords[1]:
+		return append([]string{holderInContainer}, args[2:]...), true
+	}
+	return nil, false
+}
 
 // boxFacts is what only the inside of a container can tell of the machine that measures.
 type boxFacts struct {

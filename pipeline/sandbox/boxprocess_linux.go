@@ -250,7 +250,7 @@ func (p *dockerProcess) Kill() error {
 	defer cancel()
 	api := p.env.rt.engine.api
 	made, err := api.ExecCreate(ctx, p.env.box.id, client.ExecCreateOptions{
-		User: nobody, Cmd: []string{benchPath, HolderArg, holderInContainer, holderKill, p.box.id}, AttachStdout: true, AttachStderr: true,
+		User: nobody, Cmd: []string{benchPath, holdWords[0], holdWords[1], holderKill, p.box.id}, AttachStdout: true, AttachStderr: true,
 	})
 	if err == nil {
 		err = p.runKill(ctx, made.ID)

@@ -133,3 +133,12 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (e *engine) close() error { return e.provider.Close() }
+
+// FindEngine says which engine answers here. An *UnsupportedError says why none can be used.
+func FindEngine(ctx context.Context) (Engine, error) {
+	e, err := connect(ctx)
+	if err != nil {
+		return Engine{}, err
+	}
+	return e.info, e.close()
+}

@@ -63,7 +63,7 @@ func engineError(doing string, err error) error {
 			Fix:  "raise LimitNOFILE= of its service, or use --runtime local", Err: err,
 		}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &EngineError{doing, fmt.Sprintf("it did not answer within %s: see its log (journalctl -u docker)", engineDeadline), err}
+		return &EngineError{doing, "it did not answer in time: see its log (journalctl -u docker) and the load of its machine", err}
 	case has("connection refused", "Cannot connect to the Docker daemon", "EOF", "broken pipe", "connection reset", "no such file or directory: dial"):
 		return &EngineError{doing, "it went away: start it again and go on with --resume", err}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -40,9 +41,15 @@ func (e *ImageError) Error() string {
 	return fmt.Sprintf("image %s: %s; remove it from the engine (docker image rm -f %s) and start again", e.Name, e.What, e.ID)
 }
 
+// loadDeadline bounds the loading of one image: some tens of MB, over a network where the engine is remote. Unlike other requests it ends
+// with the caller's context, for a part of an image is no container.
+const loadDeadline = 10 * time.Minute
+
 // load returns the engine's id of the image, after putting it there if it is missing. What the engine holds is compared with
 // what was made: containers start by id, and an id whose layers are others is refused.
 func (e *engine) load(ctx context.Context, img *Image) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadDeadline)
+	defer cancel()
 	id, err := e.find(ctx, img)
 	if err != nil || id != "" {
 		return id, err

@@ -9,13 +9,10 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		os.Exit(2)
+	if rest, holder := sandbox.HolderArgs(os.Args[1:]); holder {
+		os.Exit(sandbox.HolderMain(rest))
 	}
-	switch os.Args[1] {
-	case sandbox.HolderArg:
-		os.Exit(sandbox.HolderMain(os.Args[2:]))
-	case runtimetest.ProbeArg:
+	if len(os.Args) > 1 && os.Args[1] == runtimetest.ProbeArg {
 		os.Exit(runtimetest.ProbeMain(os.Args[2:]))
 	}
 	os.Exit(2)
