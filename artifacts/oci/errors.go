@@ -12,6 +12,7 @@ import (
 
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
@@ -39,6 +40,8 @@ func explain(ref Ref, err error) error {
 		return err
 	case errors.As(err, &response):
 		return explainStatus(ref, response)
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return fmt.Errorf("%s: %w: it asks for credentials and the Docker config has none; run: docker login %s", ref, ErrDenied, ref.Registry)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%s: %w: %s; make room or choose another folder, then repeat the command", ref, ErrNoSpace, printable(err.Error()))
 	case errors.Is(err, errdef.ErrNotFound):
