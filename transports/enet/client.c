@@ -35,6 +35,18 @@ static int rest(struct run *r, struct failure *f)
 	return 0;
 }
 
+/* Connections that stand answer the server's pings meanwhile, or it would give them up. */
+static int keep(struct run *r, int64_t begun, struct failure *f)
+{
+	enet_uint32 now = enet_time_get();
+	for (int64_t i = 0; i < begun; i++) {
+		struct session *s = &r->lanes[i].session;
+		if (session_due(s, now) && session_service(s->host, s->traffic) < 0)
+			return fail_errno(f, "connection %lld", (long long)i);
+	}
+	return 0;
+}
+
 static int handshakes(struct run *r, struct failure *f)
 {
 	struct lane *busy[HANDSHAKES];
@@ -53,7 +65,7 @@ static int handshakes(struct run *r, struct failure *f)
 			if (state > 0)
 				busy[i] = busy[--count];
 		}
-		if (count > 0 && rest(r, f) < 0)
+		if (count > 0 && (keep(r, next, f) < 0 || rest(r, f) < 0))
 			return -1;
 	}
 	r->setup_ns += clock_ns() - began;

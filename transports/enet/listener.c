@@ -15,6 +15,15 @@
 /* Peers beyond the clients, for connections that strangers leave half open. */
 #define SPARE_PEERS 16
 
+/* How many peers a listener has room for. ENet looks at each of them whenever it sends, so with several listeners it is not all connections
+ * but half as many again as this one's share, and some: far outside what the kernel's hash of the source ports gives. */
+static size_t room(const struct config *c)
+{
+	int64_t share = c->connections / c->listeners, most = share + share / 2 + 64;
+	int64_t peers = (most < c->connections ? most : c->connections) + SPARE_PEERS;
+	return (size_t)(peers < CORE_MAX_CONNECTIONS ? peers : CORE_MAX_CONNECTIONS);
+}
+
 static void forget(ENetPeer *link)
 {
 	struct peer *p = link->data;
@@ -33,6 +42,7 @@ static void welcome(struct listener *l, ENetPeer *link)
 	}
 	p->session = (struct session){.host = l->peers.host, .link = link, .fd = l->source.fd, .traffic = &l->traffic};
 	link->data = p;
+	session_patience(link);
 	l->connections++;
 	if (l->first_ns == 0) {
 		l->first_ns = clock_ns();
@@ -82,7 +92,6 @@ static void readable(struct source *s) { turn((struct listener *)s); }
 int listener_open(struct listener *l, struct shared *shared, int number, const union address *at, struct failure *f)
 {
 	const struct config *c = shared->echo.config;
-	int64_t peers = c->connections + SPARE_PEERS;
 	l->shared = shared;
 	l->number = number;
 	l->source.ready = readable;
@@ -90,7 +99,7 @@ int listener_open(struct listener *l, struct shared *shared, int number, const u
 	l->source.fd = socket_open(at, c->listeners > 1, c, f);
 	if (l->source.fd < 0)
 		return -1;
-	l->peers.host = session_host(l->source.fd, (size_t)(peers < CORE_MAX_CONNECTIONS ? peers : CORE_MAX_CONNECTIONS), c);
+	l->peers.host = session_host(l->source.fd, room(c), c);
 	if (l->buffer == NULL || l->peers.host == NULL)
 		return fail(f, FAIL_FAILED, "listener: out of memory");
 	return 0;

@@ -50,11 +50,16 @@ void session_close(struct session *s)
 	s->host = NULL;
 }
 
+void session_patience(ENetPeer *link) { enet_peer_timeout(link, 0, ENET_PEER_TIMEOUT_MAXIMUM, ENET_PEER_TIMEOUT_MAXIMUM); }
+
 int session_connect(struct session *s)
 {
 	ENetAddress to = {.host = s->peer.v4.sin_addr.s_addr, .port = address_port(&s->peer)};
 	s->link = enet_host_connect(s->host, &to, CHANNEL + 1, 0);
-	return s->link == NULL ? -1 : 0;
+	if (s->link == NULL)
+		return -1;
+	session_patience(s->link);
+	return 0;
 }
 
 /* Without an event ENet reads until nothing is there (at most 256 datagrams), and the last read is the empty one. */
@@ -68,7 +73,8 @@ bool session_due(const struct session *s, enet_uint32 now_ms)
 {
 	if (now_ms - s->host->serviceTime >= IDLE_MS)
 		return true;
-	return s->link->sentReliableCommands.sentinel.next != &s->link->sentReliableCommands.sentinel && now_ms - s->link->nextTimeout < INT32_MAX;
+	const ENetList *sent = &s->link->sentReliableCommands;
+	return sent->sentinel.next != &sent->sentinel && now_ms - s->link->nextTimeout < INT32_MAX; /* the clock wraps around */
 }
 
 int session_queue(struct session *s, const unsigned char *b, size_t size)

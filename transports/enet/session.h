@@ -36,6 +36,9 @@ void session_host_free(ENetHost *host);
 int session_open(struct session *s, uint32_t number, const struct config *c);
 void session_close(struct session *s);
 
+/* Makes a connection wait for acknowledgements as long as ENet ever does, not as short: a crowded server may be silent for seconds. */
+void session_patience(ENetPeer *link);
+
 /* Begins the handshake. Returns 0, or -1 without memory. */
 int session_connect(struct session *s);
 
