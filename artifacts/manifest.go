@@ -32,6 +32,7 @@ type Manifest struct {
 	HostFingerprint string          `json:"host_fingerprint"`     // a resume on another machine is refused
 	Runtime         string          `json:"runtime"`              // local, docker or vm
 	Containers      *Containers     `json:"containers,omitempty"` // runtime docker only
+	VM              *VM             `json:"vm,omitempty"`         // runtime vm only
 	Shared          bool            `json:"shared,omitempty"`     // another bench was allowed to run at the same time
 
 	LinkBackends map[string]string `json:"link_backends"` // by profile; none: no backend can do it here

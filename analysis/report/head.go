@@ -33,6 +33,9 @@ type warning struct {
 
 // Title says in one line what a reader must know before the first number.
 func Title(m artifacts.Manifest) string {
+	if m.FunctionalOnly() {
+		return fmt.Sprintf("%s (%s, runtime %s, functional only: software emulation, no number is a measurement)", m.ID, m.Kind, m.Runtime)
+	}
 	return fmt.Sprintf("%s (%s, runtime %s, placement: %s)", m.ID, m.Kind, m.Runtime, m.Placement.Label)
 }
 

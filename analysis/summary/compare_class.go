@@ -10,6 +10,12 @@ import (
 
 // sameClass refuses artifacts that no cell of which can be compared, and says by which fact.
 func sameClass(a, b artifacts.Manifest) error {
+	for i, m := range []artifacts.Manifest{a, b} {
+		if m.FunctionalOnly() {
+			return fmt.Errorf("the %s artifact is functional only: measured under software emulation (%s); measure with KVM or --runtime local",
+				[]string{"first", "second"}[i], m.VM.Accelerator)
+		}
+	}
 	for _, f := range []struct{ name, a, b string }{
 		{"machine (host_fingerprint)", a.HostFingerprint, b.HostFingerprint},
 		{"runtime", a.Runtime, b.Runtime},

@@ -34,6 +34,8 @@ type runFlags struct {
 	unpinned     bool
 	hostLabel    string
 	withHostName bool
+	vm           machineFlags
+	facts        string // inside a virtual machine: the file that describes it
 }
 
 // newRun takes the path of the lock that says whether this machine is measured on.
@@ -57,12 +59,15 @@ func newRun(lock string) *cobra.Command {
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
 	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
 	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the other KCP core that was built with drivers build --allow-unpinned, as column kcp-c@<core>")
-	fs.StringVar(&f.runtime, "runtime", runtimeAuto, "where drivers run: local (rootless namespaces), docker (containers), or auto: docker where an engine answers, but for the matrix quick")
+	fs.StringVar(&f.runtime, "runtime", runtimeAuto, "where drivers run: local (rootless namespaces), docker (containers), vm (a virtual machine with the pinned kernel), or auto: docker where an engine answers, but for the matrix quick")
 	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
 	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
 	fs.BoolVar(&f.shared, "shared", false, "measure beside another benchmark; every run is marked")
 	fs.StringVar(&f.hostLabel, "host-label", "", "name of this machine in the artifact (default: a short hash)")
 	fs.BoolVar(&f.withHostName, "with-host-name", false, "store the host name")
+	f.vm.flags(fs, "vm-")
+	fs.StringVar(&f.facts, factsFlag, "", "")
+	_ = fs.MarkHidden(factsFlag) // it exists: defined one line above
 	return cmd
 }
 
@@ -85,6 +90,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer release()
+	if f.runtime == runtimeVM {
+		return f.runVM(cmd, plan, shared)
+	}
 	if dir := unfinished(resultsDir, plan); f.goOn && dir != "" {
 		if m, err := artifacts.ReadManifest(dir); err == nil {
 			f.sameRuntime(m.Runtime)
@@ -96,6 +104,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	}
 	defer opt.Runtime.Close()
 	opt.Shared = shared
+	if err := f.insideVM(&opt); err != nil {
+		return err
+	}
 	totals, err := runner.Run(cmd.Context(), opt)
 	if err != nil {
 		return fail(exitOf(err), f.advise(err))
@@ -105,8 +116,8 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 
 func (f *runFlags) check() error {
 	switch {
-	case !slices.Contains([]string{runtimeAuto, runtimeLocal, runtimeDocker}, f.runtime):
-		return usage("--runtime %q: want auto, local or docker", f.runtime)
+	case !slices.Contains([]string{runtimeAuto, runtimeLocal, runtimeDocker, runtimeVM}, f.runtime):
+		return usage("--runtime %q: want auto, local, docker or vm", f.runtime)
 	case f.retry && f.resume == "":
 		return usage("--retry-failed: needs --resume DIR")
 	case f.resume != "" && (f.out != "" || f.goOn):
@@ -210,10 +221,12 @@ func (f *runFlags) finish(cmd *cobra.Command, t runner.Totals) error {
 	if f.progress == "json" {
 		out = cmd.ErrOrStderr()
 	}
-	if err := derive(t.Dir, out); err != nil {
-		return err
+	if f.facts == "" { // else whoever started the virtual machine derives
+		if err := derive(t.Dir, out); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "artifact: %s\n", t.Dir)
 	}
-	fmt.Fprintf(out, "artifact: %s\n", t.Dir)
 	switch t.ExitCode() {
 	case runner.ExitInterrupted:
 		return fail(ExitInterrupted, fmt.Errorf("interrupted with %d of %d runs to do; go on with: bench run --resume %s",

@@ -33,6 +33,7 @@ func (s *selection) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.sel.Repetitions, "repetitions", 0, "repetitions of every profile (0: as the matrix says)")
 	f.Float64Var(&s.sel.Scale, "scale", 0, "multiply bursts, warmups and samples; makes the artifact a smoke test")
 	f.IntVar(&s.sel.MaxConnections, "max-connections", 0, "cap on connections; makes the artifact a smoke test")
+	f.Float64Var(&s.sel.DeadlineScale, "deadline-scale", 0, "multiply every deadline, for a machine that only emulates")
 	f.StringSliceVar(&s.sel.Extras, "extra", nil, "extra columns by `name`, or all")
 	f.StringArrayVar(&s.drivers, "driver", nil, "measure your own driver, `NAME=PATH`, as the new column NAME or in place of the driver of that name")
 }
@@ -115,6 +116,9 @@ func (s *selection) words() []string {
 	if s.sel.MaxConnections > 0 {
 		words = append(words, fmt.Sprintf("--max-connections=%d", s.sel.MaxConnections))
 	}
+	if s.sel.DeadlineScale > 0 {
+		words = append(words, "--deadline-scale="+strconv.FormatFloat(s.sel.DeadlineScale, 'g', -1, 64))
+	}
 	for _, d := range s.drivers {
 		name, _, _ := strings.Cut(d, "=")
 		words = append(words, "--driver="+name)
@@ -160,7 +164,7 @@ func (s *selection) recall(words []string, given func(flag string) bool) error {
 	if !given("matrix") {
 		s.matrix = stored.matrix
 	}
-	for _, name := range []string{"only", "extra", "repetitions", "scale", "max-connections"} {
+	for _, name := range []string{"only", "extra", "repetitions", "scale", "max-connections", "deadline-scale"} {
 		if given(name) {
 			return nil // the user selects anew; the plan hash decides whether it is the same
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 )
 
 // maxRuns bounds a plan.
@@ -40,6 +41,9 @@ func NewPlan(m *Matrix, sel Selection) (*Plan, error) {
 		return nil, fmt.Errorf("matrix %s: %d runs, more than %d", m.Name, len(p.Runs), maxRuns)
 	}
 	p.addProbe(m, sel)
+	if sel.patient() {
+		p.scaleDeadlines(sel.DeadlineScale)
+	}
 	p.rehash()
 	return p, nil
 }
@@ -60,6 +64,18 @@ func (p *Plan) addProfile(index int, profile Profile, columns []Variant) {
 				ID: runID(profile.ID, v.Name, rep+1), Index: len(p.Runs), Block: block + rep, Profile: profile, Variant: v,
 				Repetition: rep + 1, Seed: blockSeed(p.Seed, profile.ID, rep+1),
 			})
+		}
+	}
+}
+
+// scaleDeadlines multiplies what bounds the parts of a run. It changes the hash: a plan with other deadlines is another plan.
+func (p *Plan) scaleDeadlines(f float64) {
+	times := func(d time.Duration) time.Duration { return time.Duration(float64(d) * f) }
+	d := &p.Deadlines
+	d.Client, d.ServerExtra, d.Ready, d.Stop = times(d.Client), times(d.ServerExtra), times(d.Ready), times(d.Stop)
+	for _, runs := range [][]Run{p.Probe, p.Runs} {
+		for i := range runs {
+			runs[i].Profile.Deadline = times(runs[i].Profile.Deadline)
 		}
 	}
 }

@@ -16,6 +16,7 @@ type Selection struct {
 	Repetitions    int               // 0: as the matrix says
 	Scale          float64           // 0 or 1: as the matrix says; multiplies bursts, warmups and samples
 	MaxConnections int               // 0: no cap
+	DeadlineScale  float64           // 0 or 1: as the matrix says; multiplies every deadline, for machines that only emulate
 }
 
 // kind of the plan: scale and caps make smoke, any other choice makes custom.
@@ -23,13 +24,15 @@ func (sel Selection) kind(m *Matrix) string {
 	switch {
 	case sel.scaled() || sel.MaxConnections > 0:
 		return KindSmoke
-	case len(sel.Only)+len(sel.Extras)+len(sel.Drivers) > 0 || sel.Repetitions > 0:
+	case len(sel.Only)+len(sel.Extras)+len(sel.Drivers) > 0 || sel.Repetitions > 0 || sel.patient():
 		return KindCustom
 	}
 	return m.Kind
 }
 
 func (sel Selection) scaled() bool { return sel.Scale != 0 && sel.Scale != 1 }
+
+func (sel Selection) patient() bool { return sel.DeadlineScale != 0 && sel.DeadlineScale != 1 }
 
 // planned is a profile after scaling and capping; dropped says that a cap made it equal to an earlier one.
 type planned struct {
@@ -70,6 +73,8 @@ func (sel Selection) check() error {
 		return fmt.Errorf("repetitions %d: want 1 to %d", sel.Repetitions, maxRepetitions)
 	case math.IsNaN(sel.Scale) || sel.Scale < 0 || sel.Scale > 1000:
 		return fmt.Errorf("scale %v: want more than 0 and at most 1000", sel.Scale)
+	case math.IsNaN(sel.DeadlineScale) || sel.DeadlineScale < 0 || sel.DeadlineScale > 1000:
+		return fmt.Errorf("deadline-scale %v: want more than 0 and at most 1000", sel.DeadlineScale)
 	case sel.MaxConnections < 0:
 		return fmt.Errorf("max-connections %d: want 1 or more", sel.MaxConnections)
 	}

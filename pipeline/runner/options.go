@@ -29,6 +29,9 @@ type Options struct {
 	Shared   bool   // another bench may run at the same time: every run is flagged
 	Progress Progress
 
+	// Console returns what the kernel of a virtual machine said so far, kept as a log of the artifact. Nil: there is none.
+	Console func() ([]byte, error)
+
 	// Network reads the host's own network, which must be the same afterwards. Nil: not compared.
 	Network func() (sandbox.NetState, error)
 }

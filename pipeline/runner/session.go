@@ -123,7 +123,9 @@ func (s *session) finish(runErr error) (Totals, error) {
 		if t.NotRun == 0 && !t.Interrupted {
 			now := time.Now().UTC()
 			m.Finished = &now
-			err = s.w.Seal(m)
+			if err = s.keepConsole(); err == nil {
+				err = s.w.Seal(m)
+			}
 			t.Sealed = err == nil
 		} else {
 			err = s.w.SetManifest(m)
@@ -132,6 +134,21 @@ func (s *session) finish(runErr error) (Totals, error) {
 	err = errors.Join(runErr, err, s.w.Close())
 	s.emit(Event{Type: EventEnd, Done: t.Planned - t.NotRun, Totals: &t})
 	return t, errors.Join(err, s.opt.Progress.Close())
+}
+
+// keepConsole stores the console before the seal.
+func (s *session) keepConsole() error {
+	if s.opt.Console == nil {
+		return nil
+	}
+	text, err := s.opt.Console()
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
+	if _, err := s.w.Log(artifacts.ConsoleLog, text); err != nil {
+		return fmt.Errorf("results folder: %w", err)
+	}
+	return nil
 }
 
 func (s *session) totals() Totals {
