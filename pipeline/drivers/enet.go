@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -19,9 +20,17 @@ const (
 	enetMissing = "libenet not found; apt-get install libenet-dev"
 )
 
-// enetShared are the files of the C KCP driver that enet compiles too: flags, records, workload and server, over another session.
-func enetShared() []string {
-	return strings.Fields("flags check duration address json fail clock settings records samples payload control loop threads socket lane single concurrent report echo server")
+// enetShared reads which files of the C KCP driver enet compiles too: flags, records, workload and server, over another session.
+func (b builder) enetShared() ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(b.root, enetSources, "shared.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for name := range strings.FieldsSeq(string(text)) {
+		paths = append(paths, path.Join(enetSources, name))
+	}
+	return paths, nil
 }
 
 // buildEnet builds the driver over the system's libenet, or leaves the reason beside its place.
@@ -47,16 +56,16 @@ func (b builder) hasEnet(ctx context.Context) bool {
 
 // enetFiles are the driver's own files, the shared ones and every header that these may include.
 func (b builder) enetFiles() ([]SourceFile, error) {
-	var paths []string
+	paths, err := b.enetShared()
+	if err != nil {
+		return nil, err
+	}
 	for _, pattern := range []string{enetSources + "/*.[ch]", "transports/kcp/*.h"} {
 		found, err := fs.Glob(os.DirFS(b.root), pattern)
 		if err != nil {
 			return nil, err
 		}
 		paths = append(paths, found...)
-	}
-	for _, name := range enetShared() {
-		paths = append(paths, "transports/kcp/"+name+".c")
 	}
 	return readSources(b.root, paths)
 }
