@@ -129,7 +129,7 @@ func (b builder) kcpSources(s source, core kcpCore) ([]SourceFile, error) {
 	}
 	files, err := readSources(b.root, ours)
 	for name, text := range core.files {
-		files = append(files, SourceFile{Path: "external/kcp/" + name, ID: gitID("blob", text)})
+		files = append(files, SourceFile{Path: externalPrefix + "kcp/" + name, ID: gitID("blob", text)})
 	}
 	return files, err
 }

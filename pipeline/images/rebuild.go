@@ -3,10 +3,7 @@ package images
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"transportbench/pipeline/drivers"
 )
@@ -38,41 +35,17 @@ func (s Spec) Built(dir string) ([]Image, error) {
 // recorded with. Equal digests therefore prove two things: that the folder does not matter, and that the record is complete.
 func (s Spec) Rebuild(ctx context.Context, root, scratch string, have []Image, opt drivers.Options, report func(drivers.Built)) ([]Image, error) {
 	src, bin := filepath.Join(scratch, "sources"), filepath.Join(scratch, "bin")
-	files := []string{"go.mod", "go.sum", "containers/pins.json"}
+	var files []drivers.SourceFile
 	for _, i := range have {
 		for _, l := range i.Layers {
 			if l.SizeBytes > 0 && len(l.binary.recipe.Files) == 0 {
 				return nil, fmt.Errorf("image %s: no record of the sources of %s; run `bench images build`", i.Name, l.Path)
 			}
-			for _, f := range l.binary.recipe.Files {
-				if !strings.HasPrefix(f.Path, "external/") { // the core has its own way in
-					files = append(files, f.Path)
-				}
-			}
+			files = append(files, l.binary.recipe.Files...)
 		}
 	}
-	slices.Sort(files)
-	for _, f := range slices.Compact(files) {
-		if err := copyFile(root, src, f); err != nil {
-			return nil, fmt.Errorf("rebuild: %w", err)
-		}
+	if err := drivers.CopySources(root, src, files); err != nil {
+		return nil, err
 	}
 	return s.Make(ctx, src, bin, opt, report)
-}
-
-// copyFile copies one file below from to the same place below to, with a mode and a time of its own.
-func copyFile(from, to, name string) error {
-	name = filepath.FromSlash(name)
-	if !filepath.IsLocal(name) {
-		return fmt.Errorf("%s is not a file below the checkout", name)
-	}
-	text, err := os.ReadFile(filepath.Join(from, name))
-	if err != nil {
-		return err
-	}
-	out := filepath.Join(to, name)
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(out, text, 0o644)
 }
