@@ -107,28 +107,33 @@ func described(what string, img v1.Image) (*sandbox.Image, error) {
 	return out, nil
 }
 
+func testDockerOptions() (sandbox.DockerOptions, error) {
+	images, err := testImages()
+	if err != nil {
+		return sandbox.DockerOptions{}, err
+	}
+	return sandbox.DockerOptions{Holder: images["holder"], Limits: sandbox.DefaultLimits(), Programs: map[string]sandbox.Program{
+		probePath: {Image: images["driver"], Path: "/driver"}, "/test/junk": {Image: images["driver"], Path: "/junk"},
+	}}, nil
+}
+
 // newTestDocker skips where no engine can be used, and says why.
 func newTestDocker(t testing.TB, change ...func(*sandbox.DockerOptions)) *sandbox.Docker {
 	t.Helper()
 	if launchPath == "" {
 		t.Skip("unsupported: no C compiler with a static libc to build launch")
 	}
-	images, err := testImages()
+	if _, err := sandbox.FindEngine(t.Context()); errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Skip("unsupported: ", err)
+	}
+	opt, err := testDockerOptions()
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := sandbox.DockerOptions{Holder: images["holder"], Limits: sandbox.DefaultLimits(), Programs: map[string]sandbox.Program{
-		probePath: {Image: images["driver"], Path: "/driver"}, "/test/junk": {Image: images["driver"], Path: "/junk"},
-		"/test/launch": {Image: images["driver"], Path: "/launch"},
-	}}
 	for _, c := range change {
 		c(&opt)
 	}
 	d, err := sandbox.NewDocker(t.Context(), opt)
-	var missing *sandbox.UnsupportedError
-	if errors.As(err, &missing) {
-		t.Skip("unsupported: ", missing)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,25 +25,27 @@ const minAPI = client.MinAPIVersion
 // engine is a connection to a container engine.
 type engine struct {
 	provider *testcontainers.DockerProvider
-	api      client.APIClient
+	api      *client.Client
 	info     Engine
 }
 
-// connect finds the engine where DOCKER_HOST or the usual sockets are and checks that it can do what is needed.
+// connect finds the engine that DOCKER_HOST names, or else one at the usual sockets, and checks that it can do what is needed.
 func connect(ctx context.Context) (*engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, engineDeadline)
 	defer cancel()
-	if err := quietLibrary(); err != nil {
-		return nil, err
-	}
-	e, err := open(ctx, noNetwork)
-	if err == nil && strings.Contains(e.info.Name, "Podman") {
-		_ = e.close()
-		e, err = open(ctx, testcontainers.Podman)
-	}
+	host := engineHost()
+	api, err := client.New(client.FromEnv, client.WithHost(host))
 	if err != nil {
-		return nil, diagnoseEngine(ctx, err)
+		return nil, diagnoseEngine(ctx, host, err)
 	}
+	e := &engine{api: api}
+	if err := e.identify(ctx); err != nil {
+		return nil, errors.Join(diagnoseEngine(ctx, host, err), e.close())
+	}
+	if e.provider, err = newProvider(host, e.info); err != nil {
+		return nil, errors.Join(engineError("connecting", err), e.close())
+	}
+	e.provider.SetClient(api)
 	return e, nil
 }
 
@@ -51,42 +53,35 @@ func connect(ctx context.Context) (*engine, error) {
 // default is missing, as with dockerd --bridge=none; with this name it makes none.
 const noNetwork = "none"
 
-func open(ctx context.Context, network string) (*engine, error) {
-	provider, err := testcontainers.NewDockerProvider(
-		testcontainers.WithDefaultBridgeNetwork(network), testcontainers.WithLogger(tclog.NewNoopLogger()),
-	)
-	if err != nil {
-		return nil, err
-	}
-	e := &engine{provider: provider, api: provider.Client()}
-	if err := e.identify(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
-	}
-	return e, nil
-}
-
-// quietLibrary configures the container library, which reads its settings from the environment alone: no reaper, whose image could not
-// be pulled without a registry and whose work our labels do; no session name of the user's; nothing printed.
-func quietLibrary() error {
+// newProvider sets the library up, which would look for an engine by itself and reads its settings from the environment alone: no reaper,
+// whose image could not be pulled without a registry and whose work our labels do; no session name of the user's; nothing printed.
+func newProvider(host string, info Engine) (*testcontainers.DockerProvider, error) {
 	tclog.SetDefault(tclog.NewNoopLogger())
 	for _, name := range []string{"TESTCONTAINERS_SESSION_ID", "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX", "TESTCONTAINERS_PROVIDER"} {
 		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("environment: %s: %w", name, err)
+			return nil, fmt.Errorf("environment: %s: %w", name, err)
 		}
 	}
-	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
-		return fmt.Errorf("environment: %w", err)
+	err := errors.Join(os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"), os.Setenv(client.EnvOverrideHost, host))
+	if err != nil {
+		return nil, fmt.Errorf("environment: %w", err)
 	}
-	return nil
+	network := noNetwork
+	if strings.Contains(info.Name, "Podman") {
+		network = testcontainers.Podman // it does not list the network none
+	}
+	return testcontainers.NewDockerProvider(
+		testcontainers.WithDefaultBridgeNetwork(network), testcontainers.WithLogger(tclog.NewNoopLogger()),
+	)
 }
 
 // identify asks the engine what it is and refuses one that is too old or of another system.
 func (e *engine) identify(ctx context.Context) error {
 	ping, err := e.api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
-	if err != nil {
-		return err
+	if unusable := usable(ping.APIVersion, ping.OSType); unusable != nil {
+		return unusable
 	}
-	if err := usable(ping.APIVersion, ping.OSType); err != nil {
+	if err != nil {
 		return err
 	}
 	version, err := e.api.ServerVersion(ctx, client.ServerVersionOptions{})
@@ -132,7 +127,7 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), engineDeadline)
 }
 
-func (e *engine) close() error { return e.provider.Close() }
+func (e *engine) close() error { return e.api.Close() }
 
 // FindEngine says which engine answers here. An *UnsupportedError says why none can be used.
 func FindEngine(ctx context.Context) (Engine, error) {

@@ -73,80 +73,77 @@ func engineError(doing string, err error) error {
 // dialPatience is how long a socket may take to answer a connection.
 const dialPatience = 5 * time.Second
 
-// diagnoseEngine explains why no engine could be used, by trying what a user would try. err is what the library said.
-func diagnoseEngine(ctx context.Context, err error) error {
+// diagnoseEngine explains why the engine at host could not be used, by trying what a user would try.
+func diagnoseEngine(ctx context.Context, host string, err error) error {
 	var known *UnsupportedError
 	if errors.As(err, &known) {
 		return known
 	}
-	network, address := engineAddress()
-	where := address
-	if home, homeErr := os.UserHomeDir(); homeErr == nil && home != "/" {
-		where = strings.Replace(where, home+"/", "~/", 1)
+	network, address, ok := hostAddress(host)
+	if !ok {
+		return &UnsupportedError{
+			What: "docker engine: DOCKER_HOST " + host + " is of a kind that is not spoken here",
+			Fix:  "want unix:///path or tcp://host:port (ssh: forward the socket with ssh -L and name that), or use --runtime local", Err: err,
+		}
 	}
 	d := net.Dialer{Timeout: dialPatience}
 	conn, dialErr := d.DialContext(ctx, network, address)
-	if dialErr == nil {
-		_ = conn.Close()
-		return answering(ctx, err)
+	if dialErr != nil {
+		return unreachable(address, dialErr)
 	}
-	u := &UnsupportedError{Err: dialErr}
+	_ = conn.Close()
+	return &UnsupportedError{
+		What: "docker engine: what listens on " + address + " does not answer as one (" + strings.Join(strings.Fields(err.Error()), " ") + ")",
+		Fix:  "check it with docker version, check DOCKER_HOST, or use --runtime local", Err: err,
+	}
+}
+
+func unreachable(address string, err error) *UnsupportedError {
+	u := &UnsupportedError{Err: err}
 	switch {
-	case errors.Is(dialErr, fs.ErrPermission):
-		u.What = "docker engine: no permission to use " + where
+	case errors.Is(err, fs.ErrPermission):
+		u.What = "docker engine: no permission to use " + address
 		u.Fix = "join its group (sudo usermod -aG docker $USER, then log in again), use a rootless engine with DOCKER_HOST, or use --runtime local"
-	case errors.Is(dialErr, fs.ErrNotExist):
-		u.What = "docker engine: none is here (no socket " + where + ")"
+	case errors.Is(err, fs.ErrNotExist):
+		u.What = "docker engine: none is here (no socket " + address + ")"
 		u.Fix = "install one and start it (Debian: apt-get install docker.io), name it with DOCKER_HOST, or use --runtime local"
-	case errors.Is(dialErr, unix.ECONNREFUSED):
-		u.What = "docker engine: nobody listens on " + where
+	case errors.Is(err, unix.ECONNREFUSED):
+		u.What = "docker engine: nobody listens on " + address
 		u.Fix = "start it (systemctl start docker, or dockerd), or use --runtime local"
 	default:
-		u.What = fmt.Sprintf("docker engine: %s cannot be reached (%v)", where, dialErr)
+		u.What = fmt.Sprintf("docker engine: %s cannot be reached (%v)", address, err)
 		u.Fix = "check DOCKER_HOST, or use --runtime local"
 	}
 	return u
 }
 
-// answering explains a socket that takes connections all the same.
-func answering(ctx context.Context, err error) error {
-	opts := []client.Opt{client.FromEnv}
-	if os.Getenv(client.EnvOverrideHost) == "" {
-		_, address := engineAddress()
-		opts = append(opts, client.WithHost("unix://"+address))
-	}
-	c, newErr := client.New(opts...)
-	if newErr == nil {
-		defer func() { _ = c.Close() }()
-		ping, pingErr := c.Ping(ctx, client.PingOptions{})
-		if pingErr == nil {
-			if old := usable(ping.APIVersion, ping.OSType); old != nil {
-				return old
-			}
-		}
-	}
-	return &UnsupportedError{
-		What: "docker engine: does not answer as one (" + strings.Join(strings.Fields(err.Error()), " ") + ")",
-		Fix:  "check it with docker version, check DOCKER_HOST, or use --runtime local", Err: err,
-	}
-}
-
-// engineAddress is where an engine is expected: DOCKER_HOST, else the first usual socket that exists, else the first.
-func engineAddress() (network, address string) {
-	if u, err := url.Parse(os.Getenv(client.EnvOverrideHost)); err == nil && u.Scheme != "" {
-		if u.Scheme == "unix" {
-			return "unix", u.Path
-		}
-		return "tcp", u.Host
+// engineHost is where the engine is expected: where DOCKER_HOST says and nowhere else, or else the first usual socket that exists.
+func engineHost() string {
+	if host := os.Getenv(client.EnvOverrideHost); host != "" {
+		return host
 	}
 	sockets := []string{"/var/run/docker.sock"}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		sockets = append(sockets, filepath.Join(dir, "docker.sock"))
+		sockets = append(sockets, filepath.Join(dir, "docker.sock")) // rootless
 	}
 	for _, s := range sockets {
 		if _, err := os.Stat(s); err == nil {
-			return "unix", s
+			return "unix://" + s
 		}
 	}
-	return "unix", sockets[0]
+	return "unix://" + sockets[0]
+}
+
+// hostAddress takes a host apart as the client library does.
+func hostAddress(host string) (network, address string, ok bool) {
+	u, err := url.Parse(host)
+	switch {
+	case err != nil:
+		return "", "", false
+	case u.Scheme == "unix":
+		return "unix", u.Path, true
+	case u.Scheme == "tcp" || u.Scheme == "http" || u.Scheme == "https":
+		return "tcp", u.Host, true
+	}
+	return "", "", false
 }

@@ -27,6 +27,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == refusedArg {
 		os.Exit(refusedMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == dockerParentArg {
+		os.Exit(dockerParentMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == engineArg {
+		os.Exit(engineMain())
+	}
 	os.Exit(run(m))
 }
 

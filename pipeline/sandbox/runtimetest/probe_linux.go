@@ -19,7 +19,7 @@ import (
 const hang = time.Hour
 
 // ProbeMain is the probe driver: facts, say TEXT, exit N, hang, deaf (hangs and ignores SIGTERM), tree TOKEN (leaves a
-// grandchild) or samples TEXT -samples-file=PATH. It returns the exit code.
+// grandchild), eat N (holds N MiB of memory) or samples TEXT -samples-file=PATH. It returns the exit code.
 func ProbeMain(args []string) int {
 	if len(args) == 0 {
 		return 2
@@ -37,6 +37,9 @@ func ProbeMain(args []string) int {
 	case "exit":
 		n, _ := strconv.Atoi(arg)
 		return n
+	case "eat":
+		n, _ := strconv.Atoi(arg)
+		return eat(n)
 	case "quiet":
 		time.Sleep(hang)
 	case "deaf":
@@ -60,6 +63,15 @@ func print[T line | Facts](v T) int {
 	}
 	fmt.Println(string(b))
 	return 0
+}
+
+// eat touches every page, so that the memory is really there.
+func eat(mib int) int {
+	b := make([]byte, mib<<20)
+	for i := 0; i < len(b); i += os.Getpagesize() {
+		b[i] = 1
+	}
+	return int(b[0]) - 1
 }
 
 // tree leaves a grandchild in a session of its own, out of reach of the driver's process group.
