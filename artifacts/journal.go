@@ -16,6 +16,7 @@ const (
 	TypeResume = "resume"
 	TypeProbe  = "probe"
 	TypeSuite  = "suite"
+	TypeAnchor = "anchor"
 )
 
 // genesis stands for the hash of the line before the first.
@@ -45,6 +46,8 @@ func (r *Record) link(prev string) { r.Type, r.Prev = TypeRun, prev }
 func (r *Resume) link(prev string) { r.Type, r.Prev = TypeResume, prev }
 func (p *Probe) link(prev string)  { p.Type, p.Prev = TypeProbe, prev }
 func (s *Suite) link(prev string)  { s.Type, s.Prev = TypeSuite, prev }
+
+func (a *Anchor) link(prev string) { a.Type, a.Prev = TypeAnchor, prev }
 
 // append adds one line. After an error the file ends with the previous line again, so nothing written before is lost.
 func (j *journal) append(l line) error {

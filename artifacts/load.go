@@ -19,11 +19,14 @@ type Artifact struct {
 	Resumes  []Resume
 	Probes   []Probe
 	Suites   []Suite
+	Anchors  []Anchor
+	Stamped  []int // journal lines whose hash has a time-stamp in anchors/, ascending
 	Sealed   bool
 	Head     string // hash of the last journal line
 	Lines    int
 
-	size int64 // bytes of the whole journal lines
+	size   int64    // bytes of the whole journal lines
+	hashes []string // of the journal lines, in order
 }
 
 // Load reads and checks an artifact: limits, names, the chain and, when sealed, the hashes of the three files it reads.
@@ -41,7 +44,18 @@ func Load(dir string) (*Artifact, error) {
 	if a.size != int64(len(files[JournalFile])) {
 		return nil, atf(JournalFile, a.Lines+1, ErrMalf, "last line has no end: resume the run to repair it")
 	}
+	if a.Stamped, err = stamped(root); err != nil {
+		return nil, err
+	}
 	return a, a.checkSeal(root, files)
+}
+
+// LineHash is the SHA-256 of a journal line, counted from 1, in hex.
+func (a *Artifact) LineHash(line int) (string, error) {
+	if line < 1 || line > len(a.hashes) {
+		return "", atf(JournalFile, line, ErrMalf, "there is no such line, the last is %d", len(a.hashes))
+	}
+	return a.hashes[line-1], nil
 }
 
 // load reads everything up to the last whole journal line. With torn, a last line that is no JSON counts as unfinished too:
@@ -91,6 +105,7 @@ func (a *Artifact) decodeLines(lines [][]byte) error {
 			return at(JournalFile, i+1, d.err)
 		}
 		a.Head, a.Lines = d.hash, i+1
+		a.hashes = append(a.hashes, d.hash)
 		switch v := d.value.(type) {
 		case *Record:
 			a.Records = append(a.Records, *v)
@@ -100,6 +115,8 @@ func (a *Artifact) decodeLines(lines [][]byte) error {
 			a.Probes = append(a.Probes, *v)
 		case *Suite:
 			a.Suites = append(a.Suites, *v)
+		case *Anchor:
+			a.Anchors = append(a.Anchors, *v)
 		}
 	}
 	return a.checkRuns()
@@ -136,6 +153,8 @@ func decodeLine(b []byte) (d decoded) {
 		d.value = new(Probe)
 	case TypeSuite:
 		d.value = new(Suite)
+	case TypeAnchor:
+		d.value = new(Anchor)
 	default:
 		d.err = fmt.Errorf("%w: unknown line type %q", ErrMalf, d.typ)
 		return d

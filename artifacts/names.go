@@ -16,7 +16,9 @@ const (
 	DerivedSums  = "DERIVED.SHA256SUMS"
 	SamplesDir   = "samples"
 	LogsDir      = "logs"
-	scratchDir   = ".tmp" // raw files of the run in progress; gone when sealed
+	AnchorsDir   = "anchors"
+	PlanAnchor   = "anchors/plan.tsr" // time-stamp of the plan hash, taken before the first run
+	scratchDir   = ".tmp"             // raw files of the run in progress; gone when sealed
 	currentFile  = ".tmp/current"
 )
 
@@ -27,6 +29,24 @@ func Derived(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "tables/") || strings.HasPrefix(name, "plots/")
+}
+
+// JournalAnchor is the path of a time-stamp of the hash of a journal line, counted from 1. The seal does not cover it: it may be taken
+// afterwards, and proves itself.
+func JournalAnchor(line int) string { return journalAnchor + strconv.Itoa(line) + anchorEnd }
+
+const (
+	journalAnchor = AnchorsDir + "/journal-"
+	anchorEnd     = ".tsr"
+)
+
+// anchoredLine returns the journal line that a path stamps, 0 for any other path.
+func anchoredLine(name string) int {
+	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, journalAnchor), anchorEnd))
+	if err != nil || n < 1 || JournalAnchor(n) != name {
+		return 0
+	}
+	return n
 }
 
 // heavy reports whether a path may be absent because it travels outside git.

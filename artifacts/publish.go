@@ -49,8 +49,11 @@ func MaxBytes(name string) int64 {
 	case SumsFile, DerivedSums:
 		return MaxSumsBytes
 	}
-	if strings.HasPrefix(name, LogsDir+"/") {
+	switch {
+	case strings.HasPrefix(name, LogsDir+"/"):
 		return MaxLogBytes
+	case strings.HasPrefix(name, AnchorsDir+"/"):
+		return maxAnchorBytes
 	}
 	return maxFileBytes
 }

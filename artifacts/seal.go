@@ -42,7 +42,7 @@ func sumAll(root *os.Root) ([]sum, error) {
 	}
 	var sums []sum
 	for _, n := range names {
-		if n == SumsFile || Derived(n) {
+		if n == SumsFile || Derived(n) || anchoredLine(n) > 0 {
 			continue
 		}
 		h, err := hashFile(root, n)

@@ -34,6 +34,7 @@ type runFlags struct {
 	unpinned     bool
 	hostLabel    string
 	withHostName bool
+	tsa          string
 	vm           machineFlags
 	facts        string // inside a virtual machine: the file that describes it
 }
@@ -65,6 +66,7 @@ func newRun(lock string) *cobra.Command {
 	fs.BoolVar(&f.shared, "shared", false, "measure beside another benchmark; every run is marked")
 	fs.StringVar(&f.hostLabel, "host-label", "", "name of this machine in the artifact (default: a short hash)")
 	fs.BoolVar(&f.withHostName, "with-host-name", false, "store the host name")
+	f.tsaFlag(fs)
 	f.vm.flags(fs, "vm-")
 	fs.StringVar(&f.facts, factsFlag, "", "")
 	_ = fs.MarkHidden(factsFlag) // it exists: defined one line above
@@ -107,11 +109,14 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.insideVM(&opt); err != nil {
 		return err
 	}
+	if opt.Stamp, err = f.stampPlan(cmd.Context(), opt); err != nil {
+		return err
+	}
 	totals, err := runner.Run(cmd.Context(), opt)
 	if err != nil {
 		return fail(exitOf(err), f.advise(err))
 	}
-	return f.finish(cmd, totals)
+	return errors.Join(f.finish(cmd, totals), f.stampJournal(cmd, totals))
 }
 
 func (f *runFlags) check() error {
@@ -124,6 +129,8 @@ func (f *runFlags) check() error {
 		return usage("--resume: excludes --out and --continue")
 	case f.noWait && f.shared:
 		return usage("--no-wait: excludes --shared")
+	case f.tsa != "" && f.runtime == runtimeVM:
+		return usage("--tsa: a virtual machine has no way to the authority; anchor the journal afterwards with bench anchor")
 	case !slices.Contains([]string{"auto", "bar", "plain", "json"}, f.progress):
 		return usage("--progress %q: want auto, bar, plain or json", f.progress)
 	}

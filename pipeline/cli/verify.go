@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 func newVerify() *cobra.Command {
 	var show findingFlags
+	var tsaCA string
 	cmd := &cobra.Command{
 		Use:   "verify ARTIFACT",
 		Short: "Check an artifact's hashes, chain and plan, derive everything again and audit every run",
@@ -26,7 +28,11 @@ func newVerify() *cobra.Command {
 			if err := artifactFolder(args[0]); err != nil {
 				return err
 			}
-			v, err := verify(args[0])
+			roots, err := authorities(tsaCA)
+			if err != nil {
+				return err
+			}
+			v, err := verifyTrusting(args[0], roots)
 			if err != nil {
 				return err
 			}
@@ -34,6 +40,7 @@ func newVerify() *cobra.Command {
 		},
 	}
 	show.add(cmd.Flags())
+	addTSACA(cmd.Flags(), &tsaCA)
 	return cmd
 }
 
@@ -47,8 +54,11 @@ type verdict struct {
 	*summary.Audit
 }
 
-// verify runs every check on the artifact in dir. The error says that dir cannot be read at all; what is wrong inside is a finding.
-func verify(dir string) (verdict, error) {
+// verify runs every check on the artifact in dir and trusts no time-stamping authority.
+func verify(dir string) (verdict, error) { return verifyTrusting(dir, nil) }
+
+// verifyTrusting runs every check on the artifact in dir. The error says that dir cannot be read at all; what is wrong inside is a finding.
+func verifyTrusting(dir string, roots *x509.CertPool) (verdict, error) {
 	v := verdict{Artifact: dir, Audit: summary.NewAudit()}
 	rep, err := artifacts.Verify(dir)
 	if err != nil {
@@ -68,6 +78,7 @@ func verify(dir string) (verdict, error) {
 		return v, fail(ExitUsage, err)
 	}
 	auditReplan(v.Audit, a)
+	auditAnchors(v.Audit, a, roots)
 	summary.AuditSamples(v.Audit, a)
 	summary.AuditRuns(v.Audit, a)
 	if err := auditDerived(v.Audit, a); err != nil {

@@ -29,6 +29,9 @@ type Options struct {
 	Shared   bool   // another bench may run at the same time: every run is flagged
 	Progress Progress
 
+	// Stamp is an authority's time-stamp of the plan hash, put before the first run of a new artifact. Nil: nobody was asked.
+	Stamp *artifacts.Stamp
+
 	// Console returns what the kernel of a virtual machine said so far, kept as a log of the artifact. Nil: there is none.
 	Console func() ([]byte, error)
 

@@ -51,8 +51,13 @@ func (s *session) create() error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	var err error
-	s.w, err = artifacts.Create(s.opt.Dir, s.manifest(), plan.Bytes())
-	return err
+	if s.w, err = artifacts.Create(s.opt.Dir, s.manifest(), plan.Bytes()); err != nil || s.opt.Stamp == nil {
+		return err
+	}
+	if err := s.w.AppendAnchor(*s.opt.Stamp); err != nil {
+		return errors.Join(fmt.Errorf("results folder: %w", err), s.w.Close())
+	}
+	return nil
 }
 
 // manifest is what is known before the first run.
