@@ -99,4 +99,3 @@ func (f *imageFlags) report(cmd *cobra.Command, findings []images.Finding) error
 	}
 	return nil
 }
-

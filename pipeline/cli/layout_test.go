@@ -75,7 +75,6 @@ var only = []struct{ Import, In, Why string }{
 	{"github.com/vishvananda/netlink", "pipeline/link", "the kernel's network is set in one place"},
 	{"github.com/google/nftables", "pipeline/link", "the kernel's network is set in one place"},
 	{"github.com/testcontainers/", "pipeline/sandbox", "containers are one runtime among others"},
-	{"github.com/google/go-containerregistry/pkg/v1", "pipeline/images", "an image is assembled in one place"},
 	{"github.com/CycloneDX/", "pipeline/images", "what is in an image is listed where it is assembled"},
 	{"github.com/digitorus/", "artifacts/anchor", "time-stamps are read in one place"},
 	{"oras.land/oras-go/", "artifacts/oci", "registries are spoken to in one place"},

@@ -66,9 +66,23 @@ func (s *selection) bound() ([]binding, error) {
 		if !ok || name == "" || path == "" {
 			return nil, usage("--driver %q: want NAME=PATH, such as mine=./mydriver", d)
 		}
+		if err := noImage(name, path); err != nil {
+			return nil, err
+		}
 		all = append(all, binding{name, path})
 	}
 	return all, nil
+}
+
+// noImage tells a container image from a file. One without a digest is refused for what it is; no image is run but those that bench makes.
+func noImage(name, path string) error {
+	if _, err := os.Stat(path); err == nil || filepath.IsAbs(path) || strings.HasPrefix(path, ".") || !strings.ContainsAny(path, ":@") {
+		return nil // a file, or the name of one that is missing
+	}
+	if err := matrix.CheckImage(path); err != nil {
+		return usage("--driver %s: %w", name, err)
+	}
+	return usage("--driver %s: %s is an image, and this version makes its images from files; give the driver's file, %s=./PATH", name, path, name)
 }
 
 func loadMatrix(name string) (*matrix.Matrix, error) {

@@ -98,14 +98,15 @@ func (s source) buildVariants(raw *rawMatrix, m *Matrix) error {
 	for i, rv := range raw.Variants {
 		path := fmt.Sprintf("variants[%d]", i)
 		c.name(path+".name", rv.Name)
-		c.name(path+".driver", rv.Driver)
+		c.driver(path+".driver", rv.Driver)
+		c.image(path+".image", rv.Image)
 		if _, ok := m.variant(rv.Name); ok {
 			c.fail(path+".name", "duplicate column %s", rv.Name)
 		}
 		m.Variants = append(m.Variants, c.variant(path, rv))
 	}
-	if raw.Bound.Name != "" || raw.Bound.Driver != "" {
-		c.fail("bound", "takes no name and no driver: --driver NAME=PATH gives both")
+	if raw.Bound.Name != "" || raw.Bound.Driver != "" || raw.Bound.Image != "" {
+		c.fail("bound", "takes no name, no driver and no image: --driver NAME=PATH gives both")
 	}
 	m.Bound = c.variant("bound", raw.Bound)
 	m.Bound.Extra = true
@@ -115,7 +116,7 @@ func (s source) buildVariants(raw *rawMatrix, m *Matrix) error {
 // variant applies the defaults of the schema (api send, policy off, gso off, buffers on both sides) and checks one column.
 func (c *checker) variant(path string, rv rawVariant) Variant {
 	v := Variant{
-		Name: rv.Name, Driver: rv.Driver, API: or(rv.API, wire.APISend), Policy: or(rv.Policy, wire.PolicyOff),
+		Name: rv.Name, Driver: rv.Driver, Image: rv.Image, API: or(rv.API, wire.APISend), Policy: or(rv.Policy, wire.PolicyOff),
 		RcvBuf: int(rv.RcvBuf), SndBuf: int(rv.SndBuf), BuffersOn: or(rv.BuffersOn, BuffersBoth), GSO: or(rv.GSO, GSOOff),
 		RTOMinNS: time.Duration(rv.RTOMin), Unreliable: rv.Unreliable, Extra: rv.Extra, Rationale: rv.Rationale,
 	}

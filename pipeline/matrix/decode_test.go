@@ -87,6 +87,11 @@ func wrongMeaning() []wrong {
 		{"no seed", "seed: any\n", "", "mine.yaml:1: seed: is missing"},
 		{"probe without column", "variants:", "probe:\n  - {variant: zz, suite: single, payload: 64, connections: 1, messages: 1}\nvariants:", `mine.yaml:18: probe[0].variant: no column "zz"`},
 		{"named template", "variants:", "bound: {name: x}\nvariants:", "mine.yaml:17: bound: takes no name"},
+		{"image with a tag", "{name: a, driver: d}", "{name: a, driver: d, image: ghcr.io/me/d:latest}", `mine.yaml:18: variants[0].image: image "ghcr.io/me/d:latest" has no digest, and what a tag means can change: want ghcr.io/me/d@sha256:`},
+		{"image without anything", "{name: a, driver: d}", "{name: a, driver: d, image: 'localhost:5000/d'}", `mine.yaml:18: variants[0].image: image "localhost:5000/d" has no digest, and what a tag means can change: want localhost:5000/d@sha256:`},
+		{"image with half a digest", "{name: a, driver: d}", "{name: a, driver: d, image: 'd@sha256:abc'}", `mine.yaml:18: variants[0].image: image "d@sha256:abc": "sha256:abc" is no digest`},
+		{"image with another hash", "{name: a, driver: d}", "{name: a, driver: d, image: 'd@md5:abc'}", `"md5:abc" is no digest`},
+		{"image as a driver", "{name: a, driver: d}", "{name: a, driver: 'ghcr.io/me/d:1'}", `mine.yaml:18: variants[0].driver: "ghcr.io/me/d:1" is not the name of a file; an image has a field`},
 	}
 }
 
@@ -101,6 +106,29 @@ func TestWrongFilesNameFileAndLine(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// A column that is an image is planned and hashed as one, is not run from anything else, and a bound file takes its place.
+func TestColumnOfAnImage(t *testing.T) {
+	ref := "ghcr.io/me/d@sha256:" + strings.Repeat("ab", 32)
+	m, err := Parse("mine.yaml", []byte(strings.Replace(small, "{name: a, driver: d}", "{name: a, driver: d, image: '"+ref+"'}", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := NewPlan(m, Selection{Only: []string{"variant=a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := image.Runs[0]; r.Variant.Image != ref || !strings.Contains(r.Unsupported(), "bind one with --driver d=PATH") {
+		t.Errorf("%+v: %s", r.Variant, r.Unsupported())
+	}
+	file, err := NewPlan(m, Selection{Only: []string{"variant=a"}, Drivers: []string{"d"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := file.Runs[0]; r.Variant.Image != "" || r.Unsupported() != "" || file.Hash == image.Hash {
+		t.Errorf("%+v: %s", r.Variant, r.Unsupported())
 	}
 }
 

@@ -71,6 +71,7 @@ type rawProbe struct {
 type rawVariant struct {
 	Name       string             `yaml:"name"`
 	Driver     string             `yaml:"driver"`
+	Image      string             `yaml:"image"`
 	API        string             `yaml:"api"`
 	Policy     string             `yaml:"policy"`
 	MTU        map[string]integer `yaml:"mtu"`

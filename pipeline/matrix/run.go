@@ -39,6 +39,8 @@ func (r Run) GSO() bool {
 // Unsupported says in plain words why the run is not tried at all; empty: it is.
 func (r Run) Unsupported() string {
 	switch {
+	case r.Variant.Image != "":
+		return fmt.Sprintf("%s is an image, and this version makes its images from files: bind one with --driver %s=PATH", r.Variant.Name, r.Variant.Driver)
 	case r.Variant.Unreliable && r.Profile.Link.Lossy():
 		return fmt.Sprintf("%s repairs nothing, so it is not measured with injected loss", r.Variant.Name)
 	case r.Variant.Unreliable && !r.Profile.Link.Orderly():

@@ -113,6 +113,9 @@ func (m *Matrix) selectedColumns(sel Selection) ([]Variant, error) {
 	}
 	columns := slices.DeleteFunc(slices.Clone(m.Variants), func(v Variant) bool { return v.Extra && !asked[v.Name] })
 	for i, v := range columns {
+		if slices.Contains(sel.Drivers, v.Driver) {
+			columns[i].Image = "" // a bound file takes its place
+		}
 		if core := sel.Cores[v.Driver]; core != "" {
 			columns[i].Name, columns[i].Driver = v.Name+"@"+core, v.Driver+"@"+core
 		}

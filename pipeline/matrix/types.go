@@ -48,10 +48,11 @@ type Profile struct {
 // Variant is one column: a driver and how it is called.
 type Variant struct {
 	Name       string         `json:"name"`
-	Driver     string         `json:"driver"`        // base name of the driver's file, or what --driver bound to this name
-	API        string         `json:"api"`           // send or batch
-	Policy     string         `json:"policy"`        // off, default, or full: batch calls pack to the MTU
-	MTU        map[string]int `json:"mtu,omitempty"` // by suite; absent: the driver's default
+	Driver     string         `json:"driver"`          // base name of the driver's file, or what --driver bound to this name
+	Image      string         `json:"image,omitempty"` // NAME@sha256:<hex> of a container image that holds the driver; empty: a file
+	API        string         `json:"api"`             // send or batch
+	Policy     string         `json:"policy"`          // off, default, or full: batch calls pack to the MTU
+	MTU        map[string]int `json:"mtu,omitempty"`   // by suite; absent: the driver's default
 	RcvBuf     int            `json:"rcvbuf,omitempty"`
 	SndBuf     int            `json:"sndbuf,omitempty"`
 	BuffersOn  string         `json:"buffers_on"` // both, or server: the client keeps the kernel's default
