@@ -33,6 +33,9 @@ func Build() error {
 	return sh.RunV(".build/bench", "drivers", "build")
 }
 
+// Images assembles one container image per driver and the holder's, with archives and lists of contents in .build/images.
+func Images() error { return bench("images", "build") }
+
 // Test runs the unit tests; TEST_FLAGS adds flags to go test.
 func Test() error {
 	mg.Deps(Build)
