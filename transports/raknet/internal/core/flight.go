@@ -138,10 +138,19 @@ func (s *Session) onAck(now int64, e *sentEntry) {
 	e.n = 0
 }
 
-// sample feeds a round trip into the estimate: srtt = (4 srtt + rtt)/5, rto = 1.5 srtt, at least 50 ms.
+// sample feeds a round trip into the estimates: srtt = (4 srtt + rtt)/5, and the variation as in RFC 6298, section 2, but only upwards:
+// srtt begins at 50 ms, and a path that turns out faster is no reason to wait longer.
 func (s *Session) sample(rtt int64) {
+	s.rttvarNS = (3*s.rttvarNS + max(rtt-s.srttNS, 0)) / 4
 	s.srttNS = (4*s.srttNS + rtt) / 5
-	s.rtoNS = min(max(s.srttNS+s.srttNS/2, int64(minTimeout)), int64(maxTimeout))
+	s.setTimeout()
+}
+
+// setTimeout makes the timeout 1.5 srtt, at least 50 ms, as other RakNets have it, or srtt and four variations as in RFC 6298 where that
+// is more: a queue that fills within one round trip, as in a burst of many connections, would time out everything.
+func (s *Session) setTimeout() {
+	rto := s.srttNS + max(s.srttNS/2, 4*s.rttvarNS)
+	s.rtoNS = min(max(rto, int64(minTimeout)), int64(maxTimeout))
 }
 
 // noteSpurious learns from a frame whose original arrived after it had been given up: either the path reorders more than was
@@ -156,7 +165,7 @@ func (s *Session) noteSpurious(f *frame, rtt int64) {
 	}
 	if rtt > s.srttNS {
 		s.srttNS = rtt
-		s.rtoNS = min(max(rtt+rtt/2, int64(minTimeout)), int64(maxTimeout))
+		s.setTimeout()
 	}
 }
 

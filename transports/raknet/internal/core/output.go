@@ -120,9 +120,10 @@ func (s *Session) depart(now int64, f *frame) {
 	s.remember(f)
 }
 
+// timeoutOf grows with the timeouts of f while the peer acknowledges nothing, not with its losses: a path that works is tried again soon.
 func (s *Session) timeoutOf(f *frame) int64 {
 	t := s.rtoNS
-	for range f.resends {
+	for range f.timeouts {
 		if t = t + t/2; t >= int64(maxTimeout) {
 			return int64(maxTimeout)
 		}

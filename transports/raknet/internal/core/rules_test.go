@@ -172,6 +172,26 @@ func TestRetransmissionTimes(t *testing.T) {
 	}
 }
 
+func TestTimeoutFollowsVariation(t *testing.T) {
+	l := newLab(t, 1400)
+	ms := func(n int64) int64 { return n * int64(time.Millisecond) }
+	l.s.srttNS, l.s.rttvarNS = ms(10), 0
+	l.s.sample(ms(10))
+	if l.s.rtoNS != ms(50) {
+		t.Errorf("steady 10 ms: timeout %v, want the least, 50 ms", time.Duration(l.s.rtoNS))
+	}
+	l.s.sample(ms(90)) // variation 20 ms, srtt 26 ms
+	if l.s.rtoNS != ms(26+4*20) {
+		t.Errorf("after a jump to 90 ms: timeout %v, want 106 ms", time.Duration(l.s.rtoNS))
+	}
+	for range 100 {
+		l.s.sample(ms(90))
+	}
+	if d := l.s.rtoNS - ms(135); d < -ms(1) || d > ms(1) {
+		t.Errorf("steady 90 ms: timeout %v, want 1.5 x 90 ms", time.Duration(l.s.rtoNS))
+	}
+}
+
 func TestKarn(t *testing.T) {
 	for name, original := range map[string]bool{"retransmission": false, "original": true} {
 		l := newLab(t, 1400)

@@ -25,6 +25,7 @@ type sender struct {
 	ackedAny     bool
 	tolerance    int32 // datagrams that may overtake one before it counts as lost
 	srttNS       int64
+	rttvarNS     int64
 	rtoNS        int64
 	retryNS      int64 // no frame times out before this
 	packing      bool  // a batch call with small messages was made
