@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -30,6 +29,7 @@ type boxes struct {
 	options sandbox.DockerOptions
 	refs    map[string]artifacts.ImageRef
 	found   []drivers.Driver // those without an image have Missing set
+	drift   []string         // how the images differ from the pins: noted, never an error
 }
 
 // openRuntime decides where drivers run. auto takes containers for every matrix but quick, which has to work within a minute
@@ -120,16 +120,14 @@ func (f *runFlags) boxes(ctx context.Context, plan *matrix.Plan, dir string) (*b
 		return nil, fail(ExitEnvironment, err)
 	}
 	b := &boxes{found: found, refs: map[string]artifacts.ImageRef{}}
-	return b, fail(ExitEnvironment, b.fill(made, filepath.Join(dir, drivers.Launch)))
-}
-
-// holderProgram is the bench that goes into the holder's image: the reproducible build beside the drivers, else this program.
-func holderProgram(dir string) (string, error) {
-	built := filepath.Join(dir, "bench")
-	if _, err := os.Stat(built); err == nil {
-		return built, nil
+	if pins, err := images.ReadPins(pinsFile); err == nil {
+		for _, img := range made {
+			if p := pins.Pinned(img); p.Result == images.Differs {
+				b.drift = append(b.drift, "image "+img.Name+" differs from the pinned one")
+			}
+		}
 	}
-	return os.Executable()
+	return b, fail(ExitEnvironment, b.fill(made, filepath.Join(dir, drivers.Launch)))
 }
 
 // fill enters the images. floor is the path under which the runner starts launch itself.
@@ -190,6 +188,7 @@ func (b *boxes) incomplete() error {
 // describe enters engine, images and limits into the manifest.
 func (b *boxes) describe(m *artifacts.Manifest, engine *sandbox.Engine) (err error) {
 	c := &artifacts.Containers{Images: b.refs}
+	m.Pins.Drift = append(m.Pins.Drift, b.drift...)
 	m.Images = map[string]string{}
 	for name, ref := range b.refs {
 		m.Images[name] = ref.Config

@@ -17,6 +17,7 @@ import (
 // diagnosis is what doctor found, in words and for machines.
 type diagnosis struct {
 	Probe    sandbox.Probe    `json:"probe"`
+	Docker   dockerState      `json:"docker"`
 	Profiles []profileAbility `json:"profiles"`
 	Drivers  []driverState    `json:"drivers"`
 }
@@ -81,8 +82,13 @@ func diagnose(cmd *cobra.Command, driversDir string) (*diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Docker = dockerAbility(cmd.Context(), driversDir)
+	best := d.Probe
+	if best.Namespaces != "ok" && d.Docker.Probe != nil { // containers may do what this user may not
+		best = *d.Docker.Probe
+	}
 	for _, p := range m.Profiles {
-		d.Profiles = append(d.Profiles, ability(p, d.Probe))
+		d.Profiles = append(d.Profiles, ability(p, best))
 	}
 	d.Drivers = driverStates(cmd, m, driversDir)
 	return d, nil
@@ -124,6 +130,7 @@ func (d *diagnosis) print(out io.Writer) error {
 	for _, c := range d.Probe.Links {
 		fmt.Fprintf(w, "link %s\t%s\n", c.Backend, capabilityText(c))
 	}
+	d.Docker.print(w)
 	byBackend := map[string]int{}
 	for _, p := range d.Profiles {
 		byBackend[p.Backend]++
