@@ -105,7 +105,21 @@ func support(s *summary.Summary) []string {
 		out = append(out, fmt.Sprintf("n=%d: the range covers the true median with probability %.1f %%; one more run falls outside it with probability %.0f %%.",
 			n, 100*stats.MedianCoverage(n), 100*stats.OutsideChance(n)))
 	}
-	return out
+	return append(out, vouched(s))
+}
+
+// vouched says who says that these are all runs and in this order. Whether a time-stamp is worth anything is for bench verify to say.
+func vouched(s *summary.Summary) string {
+	const check = " See bench verify --tsa-ca."
+	switch {
+	case s.PlanStamped && s.JournalStamped:
+		return "Order and completeness of the runs: an authority time-stamped the plan before the first run and the journal after the last one (anchors/)." + check
+	case s.PlanStamped:
+		return "Order and completeness of the runs: an authority time-stamped the plan before the first run (anchors/); what came after it is asserted by the producer only." + check
+	case s.JournalStamped:
+		return "Order and completeness of the runs: an authority time-stamped the journal after the last run (anchors/); what came before is asserted by the producer only." + check
+	}
+	return "Order and completeness of the runs are asserted by the producer only: nobody else time-stamped the plan or the journal."
 }
 
 func (b *builder) warnings() []warning {

@@ -11,7 +11,7 @@ import (
 )
 
 // AnalysisVersion counts changes of any derived byte that the same runs give.
-const AnalysisVersion = 1
+const AnalysisVersion = 2
 
 // schemaJSON names the layout of summary.json; artifacts/README.md specifies it.
 const schemaJSON = "transportbench-summary/1"

@@ -36,6 +36,9 @@ type Summary struct {
 	Variants []string
 	Status   map[matrix.Cell]*Status
 	Rows     map[matrix.Cell]map[string]Row
+
+	PlanStamped    bool // somebody else time-stamped the plan before the first run, as far as the journal says
+	JournalStamped bool // somebody else time-stamped the last line of the journal
 }
 
 // Build summarises the last attempt of every planned run. columns is the order in which variants are shown, runIDs is the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ func newAnalyze() *cobra.Command {
 		Use:   "analyze ARTIFACT",
 		Short: "Derive the summary, the tables and runs.bench of an artifact again and print the tables",
 		Long: "Writes summary.tsv, summary.json, summary.csv, runs.bench (for benchstat) and tables/. " +
-			"Everything derived comes from manifest.json, plan.tsv and runs.ndjson alone and is byte-identical on every machine.",
+			"Everything derived comes from manifest.json, plan.tsv, runs.ndjson and the names in anchors/ alone and is byte-identical on every machine.",
 		Example: "  bench analyze results/quick-20261130T120000Z-1a2b3c4\n  bench analyze --quiet artifacts/quick",
 		Args:    oneArg("artifact folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,7 +98,11 @@ func summarize(a *artifacts.Artifact) (*summary.Summary, error) {
 	for i, row := range a.Plan {
 		ids[i] = row.RunID
 	}
-	return summary.Build(a.Manifest.Columns, ids, a.Records)
+	s, err := summary.Build(a.Manifest.Columns, ids, a.Records)
+	if err == nil {
+		s.PlanStamped, s.JournalStamped = len(a.Anchors) > 0, slices.Contains(a.Stamped, a.Lines)
+	}
+	return s, err
 }
 
 type derivedFile struct {

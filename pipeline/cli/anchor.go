@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,8 +82,14 @@ func askStamp(ctx context.Context, tsa, hash string) (*artifacts.Stamp, error) {
 	return &artifacts.Stamp{Answer: answer, Authority: t.Authority, Time: t.Time}, nil
 }
 
-// refreshReport makes report.html again where there is one.
+// refreshReport makes tables and report.html again where they are.
 func refreshReport(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, artifacts.DerivedSums)); err != nil {
+		return nil // nothing is derived yet
+	}
+	if err := derive(dir, io.Discard); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(filepath.Join(dir, "report.html")); err != nil {
 		return nil // there is none
 	}

@@ -33,9 +33,9 @@ var refusals = []refusal{
 	}},
 	{"smoke", "a smoke run, whose counts are scaled or capped", ofKind("smoke", "it is a smoke run: counts were scaled or capped")},
 	{"quick", "a quick run", ofKind("quick", "it is a quick run, too small for conclusions")},
-	{"functional-only", "runs in a virtual machine, whose numbers only say that it works", func(m artifacts.Manifest, _ verdict) string {
-		if m.Runtime == "vm" {
-			return "it was measured in a virtual machine: functional only"
+	{"functional-only", "runs under software emulation, which say that it works and never how fast", func(m artifacts.Manifest, _ verdict) string {
+		if m.FunctionalOnly() {
+			return "software emulated its processor: functional only"
 		}
 		return ""
 	}},

@@ -160,7 +160,7 @@ func TestAnalyzeRefusesPercentilesThatSamplesDoNotHave(t *testing.T) {
 
 func TestOtherAnalysisIsNoted(t *testing.T) {
 	f := openForger(t, honest(t))
-	f.edit(artifacts.DerivedSums, "# analysis 1\n", "# analysis 0\n")
+	f.edit(artifacts.DerivedSums, "# analysis 2\n", "# analysis 0\n")
 	v, err := verify(f.dir)
 	must(t, err)
 	if len(v.Findings) != 1 || v.Findings[0].Rule != "derived-version" || !v.Intact {
