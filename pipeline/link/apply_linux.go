@@ -62,6 +62,9 @@ func Apply(ctx context.Context, spec matrix.LinkSpec, o Options) (*Applied, erro
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("link not applied: %w", err)
 	}
+	if cannot := lacking(o.Backend, spec); cannot != "" {
+		return nil, &UnsupportedError{Missing: o.Backend + " cannot " + cannot, Fix: "use a backend that can: netem does everything, nfqueue all but duplicates"}
+	}
 	a := &Applied{backend: b, state: State{Backend: o.Backend}}
 	if err := a.start(p); err != nil {
 		return nil, errors.Join(err, b.close())
@@ -102,6 +105,7 @@ func compare(p plan, s State) error {
 	check("congestion control", s.CongestionControl, congestionControl)
 	check("rto_min", s.RTOMinNS, p.rtoMin)
 	check("loss ppm", s.LossPPM, p.lossPPM)
+	check("further impairments", s.More, p.more)
 	if off := s.DelayNS - p.delay; off <= -netemTick || off >= netemTick {
 		check("delay", s.DelayNS, p.delay)
 	}

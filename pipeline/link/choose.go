@@ -50,28 +50,11 @@ func capability(caps []Capability, name string) Capability {
 
 // refusal says why a backend cannot serve the spec, or nothing.
 func refusal(spec matrix.LinkSpec, c Capability) string {
-	switch {
-	case !c.OK:
+	if !c.OK {
 		return c.Reason
-	case spec.LossPPM > 0 && !c.Loss:
-		return "cannot lose packets"
-	case spec.DelayNS > 0 && !c.Delay:
-		return "cannot delay packets"
+	}
+	if cannot := lacking(c.Backend, spec); cannot != "" {
+		return "cannot " + cannot
 	}
 	return ""
-}
-
-// needs names the impairment of a profile in plain words.
-func needs(spec matrix.LinkSpec) string {
-	loss := fmt.Sprintf("loss of %g %%", float64(spec.LossPPM)/1e4)
-	delay := fmt.Sprintf("delay of %s one way", spec.DelayNS)
-	switch {
-	case spec.LossPPM > 0 && spec.DelayNS > 0:
-		return loss + " and " + delay
-	case spec.LossPPM > 0:
-		return loss
-	case spec.DelayNS > 0:
-		return delay
-	}
-	return "counting packets"
 }

@@ -16,6 +16,8 @@ func TestChoose(t *testing.T) {
 	nfq := Capability{Backend: BackendNFQueue, OK: true, Loss: true, Delay: true}
 	lossy := matrix.LinkSpec{LossPPM: 10_000}
 	slow := matrix.LinkSpec{DelayNS: 5 * time.Millisecond}
+	bursts := matrix.LinkSpec{More: matrix.Impairment{Burst: bursty(), JitterNS: 1, RateBitPerS: 8000}}
+	copies := matrix.LinkSpec{More: matrix.Impairment{DuplicatePPM: 1}}
 	cases := []struct {
 		name string
 		spec matrix.LinkSpec
@@ -28,6 +30,10 @@ func TestChoose(t *testing.T) {
 		{"clean link", matrix.LinkSpec{Backend: "auto"}, []Capability{noNetem, nft, nfq}, BackendNFT},
 		{"named", matrix.LinkSpec{LossPPM: 1, Backend: BackendNFQueue}, []Capability{netem, nft, nfq}, BackendNFQueue},
 		{"named and missing", matrix.LinkSpec{LossPPM: 1, Backend: BackendNetem}, []Capability{noNetem, nft, nfq}, "kernel built without sch_netem"},
+		{"bursts pass nft by", bursts, []Capability{noNetem, nft, nfq}, BackendNFQueue},
+		{"nft names what it cannot", bursts, []Capability{noNetem, nft}, "nft: cannot lose packets in bursts or vary its delay or limit the rate"},
+		{"duplicates need netem", copies, []Capability{netem, nft, nfq}, BackendNetem},
+		{"nfqueue names what it cannot", copies, []Capability{noNetem, nft, nfq}, "nfqueue: cannot duplicate packets"},
 		{"named and unable", matrix.LinkSpec{DelayNS: 1, Backend: BackendNFT}, []Capability{nft}, "nft: cannot delay packets"},
 		{"nothing", slow, []Capability{noNetem, nft}, "delay of 5ms one way not possible here"},
 		{"fix is told", slow, []Capability{noNetem, nft}, "boot another kernel"},

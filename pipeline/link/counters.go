@@ -38,7 +38,7 @@ func subDirections(now, earlier []Direction) []Direction {
 	var ds []Direction
 	for _, d := range now {
 		e := base[d.Name]
-		d.Seen, d.Dropped, d.Overflow = d.Seen-e.Seen, d.Dropped-e.Dropped, d.Overflow-e.Overflow
+		d.Seen, d.Dropped, d.Overflow, d.Duplicated = d.Seen-e.Seen, d.Dropped-e.Dropped, d.Overflow-e.Overflow, d.Duplicated-e.Duplicated
 		ds = append(ds, d)
 	}
 	return ds

@@ -2,11 +2,20 @@ package link
 
 import "testing"
 
+// losing are the fates of a link that only loses.
+func losing(seed [32]byte, ppm int) *fates { return newFates(plan{seed: seed, lossPPM: ppm}) }
+
+// drop is the fate of the next packet of a connection.
+func (f *fates) drop(direction int, connection uint16) bool {
+	_, lost := f.judge(direction, connection, 100, 0)
+	return lost
+}
+
 // schedule is the fate of the first n packets of a connection.
-func schedule(d *decider, direction int, connection uint16, n int) []bool {
+func schedule(f *fates, direction int, connection uint16, n int) []bool {
 	s := make([]bool, n)
 	for i := range s {
-		s[i] = d.drop(direction, connection)
+		s[i] = f.drop(direction, connection)
 	}
 	return s
 }
@@ -22,8 +31,8 @@ func differ(a, b []bool) bool {
 
 func TestDeciderReplays(t *testing.T) {
 	const n = 10_000
-	want := schedule(newDecider(testSeed(), 10_000), toServer, 20000, n)
-	d := newDecider(testSeed(), 10_000)
+	want := schedule(losing(testSeed(), 10_000), toServer, 20000, n)
+	d := losing(testSeed(), 10_000)
 	var got []bool
 	for range n { // other traffic in between must not matter
 		got = append(got, d.drop(toServer, 20000))
@@ -37,15 +46,15 @@ func TestDeciderReplays(t *testing.T) {
 
 func TestDeciderSeparates(t *testing.T) {
 	const n = 10_000
-	base := schedule(newDecider(testSeed(), 10_000), toServer, 20000, n)
+	base := schedule(losing(testSeed(), 10_000), toServer, 20000, n)
 	others := map[string][]bool{
-		"direction":  schedule(newDecider(testSeed(), 10_000), toClient, 20000, n),
-		"connection": schedule(newDecider(testSeed(), 10_000), toServer, 20001, n),
+		"direction":  schedule(losing(testSeed(), 10_000), toClient, 20000, n),
+		"connection": schedule(losing(testSeed(), 10_000), toServer, 20001, n),
 	}
 	for _, i := range []int{0, 15, 16, 31} {
 		seed := testSeed()
 		seed[i] ^= 1
-		others["seed byte "+string(rune('A'+i))] = schedule(newDecider(seed, 10_000), toServer, 20000, n)
+		others["seed byte "+string(rune('A'+i))] = schedule(losing(seed, 10_000), toServer, 20000, n)
 	}
 	for name, o := range others {
 		if !differ(base, o) {
@@ -56,7 +65,7 @@ func TestDeciderSeparates(t *testing.T) {
 
 // TestDeciderShare asks the ledger about each of 1,000 connections and about all together.
 func TestDeciderShare(t *testing.T) {
-	d := newDecider(testSeed(), 50_000)
+	d := losing(testSeed(), 50_000)
 	all := Direction{Name: "all"}
 	for connection := range uint16(1000) {
 		one := Direction{Name: "one"}
@@ -77,7 +86,7 @@ func TestDeciderShare(t *testing.T) {
 }
 
 func TestDeciderZeroLoss(t *testing.T) {
-	for i, dropped := range schedule(newDecider(testSeed(), 0), toServer, 1, 100_000) {
+	for i, dropped := range schedule(losing(testSeed(), 0), toServer, 1, 100_000) {
 		if dropped {
 			t.Fatalf("packet %d dropped at 0 %%", i)
 		}

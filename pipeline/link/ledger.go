@@ -37,26 +37,34 @@ type Verdict struct {
 
 // Balance holds the injected drops of one direction against the binomial distribution with the planned loss, in parts per
 // million. Queue overflow is flagged and never counted as injected.
-func Balance(d Direction, lossPPM int) Verdict {
-	p := float64(lossPPM) / wholePPM
+func Balance(d Direction, lossPPM int) Verdict { return balance(d, float64(lossPPM)/wholePPM) }
+
+func balance(d Direction, p float64) Verdict {
 	n := float64(d.Seen)
 	v := Verdict{OK: true, Expected: n * p, Band: wrongZ * math.Sqrt(n*p*(1-p))}
 	if d.Overflow > 0 {
 		v.Flags = append(v.Flags, FlagQueueOverflow)
 	}
 	switch {
-	case d.Seen < 0 || d.Dropped < 0 || d.Dropped > d.Seen:
-		v.OK, v.Reason = false, fmt.Sprintf("%s dropped %d of %d packets: the counters contradict each other", d.Name, d.Dropped, d.Seen)
-	case lossPPM == 0 && d.Dropped > 0:
+	case v.contradicts(d):
+	case p == 0 && d.Dropped > 0:
 		v.OK, v.Reason = false, fmt.Sprintf("%s dropped %d packets at 0 %% loss", d.Name, d.Dropped)
-	case lossPPM > 0:
-		v.judge(d, p)
+	case p > 0:
+		wrong, unusual := rarity(d, p)
+		v.judge(d, wrong, unusual)
 	}
 	return v
 }
 
-func (v *Verdict) judge(d Direction, p float64) {
-	wrong, unusual := rarity(d, p)
+// contradicts refuses counters that cannot be true.
+func (v *Verdict) contradicts(d Direction) bool {
+	if d.Seen < 0 || d.Dropped < 0 || d.Dropped > d.Seen {
+		v.OK, v.Reason = false, fmt.Sprintf("%s dropped %d of %d packets: the counters contradict each other", d.Name, d.Dropped, d.Seen)
+	}
+	return !v.OK
+}
+
+func (v *Verdict) judge(d Direction, wrong, unusual bool) {
 	if wrong {
 		v.OK = false
 		v.Reason = fmt.Sprintf("%s dropped %d of %d packets, want %.0f +- %.0f", d.Name, d.Dropped, d.Seen, v.Expected, v.Band)

@@ -3,136 +3,137 @@ package link
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/google/nftables/expr"
-	"github.com/vishvananda/netlink"
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
+
+	"transportbench/pipeline/matrix"
 )
 
-// netemTick is the kernel's unit for netem delays: 2^6 ns, PSCHED_SHIFT of include/net/pkt_sched.h. The library would take
-// it from /proc/net/psched and count every delay as 0 where that file is hidden.
+// netemTick is the kernel's unit for the old fields of netem: 2^6 ns, PSCHED_SHIFT of include/net/pkt_sched.h.
 const netemTick = 64 * time.Nanosecond
 
 // netemBackend is the kernel's own network emulator as the root qdisc of lo.
 type netemBackend struct {
-	handle *netlink.Handle
-	lo     netlink.Link
-	table  *table // counts per direction; nil where the kernel has no nf_tables
-	delay  time.Duration
+	conn  *netlink.Conn // of the namespace that install ran in
+	lo    int32         // interface index
+	plan  plan
+	table *table // counts per direction; nil where the kernel has no nf_tables
+	steps *timeline
 }
 
 func (b *netemBackend) install(p plan) error {
-	h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
+	conn, err := netlink.Dial(unix.NETLINK_ROUTE, nil)
 	if err != nil {
 		return fmt.Errorf("route netlink not opened: %w", err)
 	}
-	b.handle, b.delay = h, p.delay
-	if b.lo, err = h.LinkByName("lo"); err != nil {
+	b.conn, b.plan = conn, p
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
 		return fmt.Errorf("lo not found: %w", err)
 	}
-	netem := &netlink.Netem{
-		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: b.lo.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
-		Latency:    uint32(p.delay / netemTick),
-		Limit:      uint32(p.limit),
-		Loss:       dropThreshold(p.lossPPM),
-	}
-	if err := h.QdiscReplace(netem); err != nil {
+	b.lo = int32(lo.Index)
+	if err := b.set(newNetemOptions(p), unix.NLM_F_CREATE|unix.NLM_F_REPLACE); err != nil {
 		return fmt.Errorf("netem not set on lo: %w", err)
 	}
 	b.table, err = openTable(p, func(int) [][]expr.Any { return nil })
-	if err != nil {
+	if err != nil && p.more.DuplicatePPM == 0 {
 		b.table = nil // the ledger then has one direction, from the qdisc alone
 		return nil
+	}
+	if err != nil {
+		return err // without counters before and behind lo nothing tells a copy from a packet
 	}
 	return b.table.countSent(p)
 }
 
-// qdisc finds the netem that is the root of lo now.
-func (b *netemBackend) qdisc() (*netlink.Netem, error) {
-	qdiscs, err := b.handle.QdiscList(b.lo)
-	if err != nil {
-		return nil, fmt.Errorf("qdiscs of lo not read: %w", err)
-	}
-	for _, q := range qdiscs {
-		if n, ok := q.(*netlink.Netem); ok && n.Parent == netlink.HANDLE_ROOT {
-			return n, nil
-		}
-	}
-	return nil, errors.New("lo has no netem at its root in the kernel")
-}
-
-// readBack refuses anything that was not asked for, correlation, reordering and rate limits included.
-func (b *netemBackend) readBack(s *State) error {
-	q, err := b.qdisc()
+// set makes or changes the qdisc.
+func (b *netemBackend) set(o netemOptions, flags netlink.HeaderFlags) error {
+	options, err := o.marshal()
 	if err != nil {
 		return err
 	}
-	if q.Jitter != 0 || q.Duplicate != 0 || q.ReorderProb != 0 || q.CorruptProb != 0 || q.LossCorr != 0 || q.Rate64 != 0 {
-		return fmt.Errorf("netem on lo has settings that nobody made: %s", q)
+	return b.send(unix.RTM_NEWQDISC, flags, options)
+}
+
+func (b *netemBackend) send(kind netlink.HeaderType, flags netlink.HeaderFlags, options []byte) error {
+	body, err := qdiscMessage(b.lo, options)
+	if err != nil {
+		return err
 	}
-	s.LossPPM, s.Limit = thresholdPPM(q.Loss), int(q.Limit)
+	head := netlink.Header{Type: kind, Flags: netlink.Request | netlink.Acknowledge | flags}
+	_, err = b.conn.Execute(netlink.Message{Header: head, Data: body})
+	return err
+}
+
+// root finds the netem that is the root of lo now.
+func (b *netemBackend) root() (qdisc, netemOptions, error) {
+	head := netlink.Header{Type: unix.RTM_GETQDISC, Flags: netlink.Request | netlink.Dump}
+	all, err := b.conn.Execute(netlink.Message{Header: head, Data: make([]byte, tcMsgBytes)})
+	if err != nil {
+		return qdisc{}, netemOptions{}, fmt.Errorf("qdiscs of lo not read: %w", err)
+	}
+	for _, m := range all {
+		q, err := parseQdisc(m.Data)
+		if err != nil {
+			return qdisc{}, netemOptions{}, err
+		}
+		if q.ifindex == b.lo && q.parent == rootParent && q.kind == BackendNetem {
+			o, err := parseNetem(q.options)
+			return q, o, err
+		}
+	}
+	return qdisc{}, netemOptions{}, errors.New("lo has no netem at its root in the kernel")
+}
+
+// readBack refuses anything that was not asked for. What it found is the start of the timeline, so that begins here.
+func (b *netemBackend) readBack(s *State) error {
+	_, o, err := b.root()
+	if err != nil {
+		return err
+	}
+	if o.odd != "" {
+		return fmt.Errorf("netem on lo has %s, which nobody asked for", o.odd)
+	}
+	s.LossPPM, s.Limit = thresholdPPM(o.loss), int(o.limit)
 	s.LossUnit = LossUnitBatch
-	s.DelayNS = time.Duration(q.Latency) * netemTick
-	s.Detail = fmt.Sprintf("root netem limit %d delay %s loss %g%%, unseeded", q.Limit, s.DelayNS, float64(s.LossPPM)/1e4)
+	s.DelayNS, s.More = o.latency, o.impairment()
+	s.More.Steps = b.plan.more.Steps // kept by this process, read back one by one when their time comes
+	s.Detail = fmt.Sprintf("root netem limit %d delay %s loss %g%%, unseeded", o.limit, s.DelayNS, float64(s.LossPPM)/1e4)
+	if s.More != (matrix.Impairment{}) {
+		s.Detail += ", " + s.More.String()
+	}
+	b.steps = newTimeline(b.plan.more.Steps.Used(), b.step)
 	return nil
 }
 
-// ledger splits the qdisc's drops by direction as sent minus arrived; where that does not add up, it returns one direction.
-func (b *netemBackend) ledger() (ledger, error) {
-	whole, err := b.drained()
-	if err != nil || b.table == nil {
-		return ledger{[]Direction{whole}, -1, -1}, err
+// step changes the rate in place, which keeps the queue and its counters, and reads it back.
+func (b *netemBackend) step(s matrix.RateStep) error {
+	o := newNetemOptions(b.plan)
+	o.rateBytesPerS = uint64(s.RateBitPerS / bitsPerByte)
+	if err := b.set(o, 0); err != nil {
+		return fmt.Errorf("netem not changed: %w", err)
 	}
-	n, err := b.table.packets()
-	if err != nil {
-		return ledger{}, err
+	_, now, err := b.root()
+	if err == nil && now.rateBytesPerS != o.rateBytesPerS {
+		err = fmt.Errorf("netem rate is %d B/s in the kernel, want %d", now.rateBytesPerS, o.rateBytesPerS)
 	}
-	var ds []Direction
-	var dropped int64
-	for i, name := range directionNames {
-		sent := n["sent-"+name]
-		d := Direction{Name: name, Seen: sent, Dropped: sent - n["seen-"+name]}
-		dropped += d.Dropped
-		if i != other || d.Seen > 0 {
-			ds = append(ds, d)
-		}
-	}
-	if dropped != whole.Dropped {
-		ds = []Direction{whole}
-	}
-	return ledger{ds, n[overSent], n[overLo]}, nil
+	return err
 }
 
-// drained waits until no packet is in flight, at most a little over one delay, and returns the totals of the qdisc.
-func (b *netemBackend) drained() (Direction, error) {
-	deadline := time.Now().Add(b.delay + 20*time.Millisecond)
-	for {
-		q, err := b.qdisc()
-		if err != nil {
-			return Direction{}, err
-		}
-		s := q.Statistics
-		if s == nil || s.Basic == nil || s.Queue == nil {
-			return Direction{}, errors.New("netem on lo shows no statistics")
-		}
-		if s.Queue.Qlen == 0 || time.Now().After(deadline) {
-			drops := int64(s.Queue.Drops)
-			return Direction{Name: bothDirections, Seen: int64(s.Basic.Packets) + drops, Dropped: drops}, nil
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
+// close stops the timeline first: it would put the qdisc back.
 func (b *netemBackend) close() error {
-	if b.handle == nil {
+	if b.conn == nil {
 		return nil
 	}
-	err := b.table.close()
-	if q, none := b.qdisc(); none == nil {
-		err = errors.Join(err, b.handle.QdiscDel(q))
+	err := errors.Join(b.steps.stop(), b.table.close())
+	if _, _, none := b.root(); none == nil {
+		err = errors.Join(err, b.send(unix.RTM_DELQDISC, 0, nil))
 	}
-	b.handle.Close()
-	b.handle = nil
+	err = errors.Join(err, b.conn.Close())
+	b.conn, b.table, b.steps = nil, nil, nil
 	return err
 }

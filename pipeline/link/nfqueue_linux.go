@@ -11,6 +11,7 @@ import (
 	"github.com/google/nftables/xt"
 
 	"transportbench/pipeline/link/nfqueue"
+	"transportbench/pipeline/matrix"
 )
 
 // queueBackend judges packets in this process: loss and delay, seeded and replayable.
@@ -27,9 +28,10 @@ var queueNumbers = []uint16{toServer, toClient, other}
 // install starts the reader before the rules: a rule without a reader drops everything.
 func (b *queueBackend) install(p plan) error {
 	b.plan = p
-	d := newDecider(p.seed, p.lossPPM)
-	server, err := nfqueue.Serve(queueNumbers, p.delay, func(queue uint16, ip []byte) bool {
-		return d.drop(int(queue), connection(int(queue), ip))
+	f := newFates(p)
+	o := nfqueue.Options{Limit: p.limit, Ordered: orderly(p.more)}
+	server, err := nfqueue.Serve(queueNumbers, o, func(queue uint16, ip []byte, nowNS int64) (int64, bool) {
+		return f.judge(int(queue), connection(int(queue), ip), nfqueue.Length(ip), nowNS)
 	})
 	if err != nil {
 		return err
@@ -90,10 +92,13 @@ func (b *queueBackend) readBack(s *State) error {
 	if _, err := b.overflow(); err != nil {
 		return err
 	}
-	s.LossPPM, s.DelayNS = b.plan.lossPPM, b.plan.delay
+	s.LossPPM, s.DelayNS, s.More = b.plan.lossPPM, b.plan.delay, b.plan.more
 	s.LossUnit = LossUnitDatagram
 	s.Seed = hex.EncodeToString(b.plan.seed[:])
 	s.Detail = fmt.Sprintf("inet prerouting: %s to queues 0-2, drop by SipHash below %d ppm, hold %s", b.how, s.LossPPM, s.DelayNS)
+	if s.More != (matrix.Impairment{}) {
+		s.Detail += ", " + s.More.String()
+	}
 	return nil
 }
 
@@ -126,7 +131,7 @@ func (b *queueBackend) ledger() (ledger, error) {
 	for i, name := range directionNames {
 		c := b.server.Count(i)
 		if i != other || c.Judged > 0 {
-			ds = append(ds, Direction{name, c.Judged, c.Dropped, overflow[queueNumbers[i]], c.LateMax})
+			ds = append(ds, Direction{Name: name, Seen: c.Judged, Dropped: c.Dropped, Overflow: overflow[queueNumbers[i]], LateMaxNS: c.LateMax})
 		}
 	}
 	return ledger{ds, n[overSent], n[overLo]}, nil

@@ -13,12 +13,6 @@ import (
 type nftBackend struct{ table *table }
 
 func (b *nftBackend) install(p plan) error {
-	if p.delay > 0 {
-		return &UnsupportedError{
-			Missing: fmt.Sprintf("delay: nft can only drop packets, the profile wants %s one way", p.delay),
-			Fix:     "use backend netem or nfqueue for this profile",
-		}
-	}
 	t, err := openTable(p, func(direction int) [][]expr.Any { return randomDrop(p.lossPPM, direction) })
 	b.table = t
 	return err

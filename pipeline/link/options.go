@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"transportbench/pipeline/matrix"
@@ -36,10 +37,11 @@ type plan struct {
 	rtoMin  time.Duration
 	seed    [32]byte
 	port    uint16
+	more    matrix.Impairment
 }
 
 func newPlan(spec matrix.LinkSpec, o Options) (plan, error) {
-	p := plan{spec.LossPPM, spec.DelayNS, spec.MTU, spec.Limit, spec.RTOMinNS, o.Seed, uint16(o.Port)}
+	p := plan{spec.LossPPM, spec.DelayNS, spec.MTU, spec.Limit, spec.RTOMinNS, o.Seed, uint16(o.Port), spec.More}
 	if p.mtu == 0 {
 		p.mtu = defaultMTU
 	}
@@ -52,6 +54,9 @@ func newPlan(spec matrix.LinkSpec, o Options) (plan, error) {
 func checkSpec(spec matrix.LinkSpec) error {
 	if spec.Topology != "" && spec.Topology != "lo" {
 		return fmt.Errorf("link topology %q is reserved: only lo is built", spec.Topology)
+	}
+	if field, why := spec.Problem(); field != "" {
+		return fmt.Errorf("link %s %s", field, why)
 	}
 	return nil
 }
@@ -76,7 +81,7 @@ func checkRanges(p plan, port int) error {
 
 // dropThreshold is the smallest value of a uniform 32-bit number that survives: P(x < threshold) = ppm / 1e6, to 2^-32.
 func dropThreshold(ppm int) uint32 {
-	return uint32((uint64(ppm)<<32 + wholePPM/2) / wholePPM)
+	return uint32(min((uint64(ppm)<<32+wholePPM/2)/wholePPM, math.MaxUint32))
 }
 
 // thresholdPPM is the inverse of dropThreshold, for reading back.

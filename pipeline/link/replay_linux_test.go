@@ -33,7 +33,7 @@ func sendPredicted(t *testing.T, packets int) (dropped int64) {
 	defer server.Close()
 	c := newClient(t, 0, 8)
 	defer c.conn.Close()
-	d := newDecider(testSeed(), 50_000)
+	d := losing(testSeed(), 50_000)
 	buf := make([]byte, 8)
 	for i := range uint64(packets) {
 		binary.LittleEndian.PutUint64(c.payload, i)

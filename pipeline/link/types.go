@@ -1,6 +1,10 @@
 package link
 
-import "time"
+import (
+	"time"
+
+	"transportbench/pipeline/matrix"
+)
 
 // Backends, in order of preference.
 const (
@@ -34,6 +38,8 @@ type State struct {
 	Seed              string        `json:"seed,omitempty"`  // hex; empty: the backend is not seeded
 	LossUnit          string        `json:"loss_unit"`       // what one loss takes away: datagram, or batch where senders use UDP_SEGMENT
 	Detail            string        `json:"detail"`          // the rule or qdisc as text
+
+	More matrix.Impairment `json:"impairment,omitzero"` // rate steps are those that this process will make
 }
 
 // Counters are running totals of the namespace since Apply.
@@ -55,6 +61,8 @@ type Direction struct {
 	Seen     int64  `json:"seen"`     // packets that met the dropping hook
 	Dropped  int64  `json:"dropped"`  // injected
 	Overflow int64  `json:"overflow"` // queue full, not injected
+
+	Duplicated int64 `json:"duplicated,omitempty"` // copies made beside the packets seen; netem
 
 	LateMaxNS time.Duration `json:"late_max_ns,omitempty"` // nfqueue: the longest a packet was held beyond the delay, since Apply
 }

@@ -12,13 +12,15 @@ import (
 // burst bounds the packets taken from one queue before verdicts go out, so that held packets are not late.
 const burst = 64
 
+// maxWrite bounds the bytes of one write of verdicts, far below the smallest send buffer of a socket.
+const maxWrite = 32 << 10
+
 // loop is the state of the one goroutine that judges and releases.
 type loop struct {
 	*Server
-	start time.Time
-	buf   [4096]byte // one message: headers and copyRange
-	out   []byte     // verdict messages of one queue
-	fds   []unix.PollFd
+	buf [4096]byte // one message: headers and copyRange
+	out []byte     // verdict messages of one queue
+	fds []unix.PollFd
 }
 
 // loop runs on a thread of its own with the finest timer the kernel gives: the Go timer wakes only to the millisecond when
@@ -26,7 +28,7 @@ type loop struct {
 func (s *Server) loop() {
 	defer close(s.done)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-	l := &loop{Server: s, start: time.Now()}
+	l := &loop{Server: s}
 	for _, q := range s.queues {
 		l.fds = append(l.fds, unix.PollFd{Fd: int32(q.fd), Events: unix.POLLIN})
 	}
@@ -92,12 +94,13 @@ func (l *loop) take(i int, kind uint16, body []byte) error {
 	}
 	q, c := l.queues[i], &l.counts[i]
 	c.judged.Add(1)
-	if l.judge(q.number, p.payload) {
+	due, drop := l.judge(q.number, p.payload, l.now())
+	if drop {
 		c.dropped.Add(1)
 		l.out = appendVerdict(l.out, msgVerdict, q.number, verdictDrop, p.id)
 		return nil
 	}
-	q.held.push(entry{p.id, l.now() + int64(l.delay)})
+	q.held.push(entry{p.id, due})
 	return nil
 }
 
@@ -113,7 +116,8 @@ func verdictError(body []byte) error {
 	return fmt.Errorf("queue verdict refused: %w", code)
 }
 
-// settle sends the drops collected in out, and one batch verdict that accepts every packet due at nowNS.
+// settle sends the drops collected in out and accepts every packet due at nowNS: in order with one verdict for all, else
+// each by itself.
 func (l *loop) settle(i int, nowNS int64) error {
 	q := l.queues[i]
 	last, due := entry{}, false
@@ -125,16 +129,30 @@ func (l *loop) settle(i int, nowNS int64) error {
 		if late := nowNS - e.dueNS; late > l.counts[i].lateNS.Load() {
 			l.counts[i].lateNS.Store(late)
 		}
-		last, due = e, true
 		q.held.pop()
+		if last, due = e, true; q.held.sorted {
+			l.out = appendVerdict(l.out, msgVerdict, q.number, verdictAccept, e.id)
+		}
+		if len(l.out) >= maxWrite {
+			if err := l.write(q); err != nil {
+				return err
+			}
+		}
 	}
-	if due {
+	if due && !q.held.sorted {
 		l.out = appendVerdict(l.out, msgVerdictBatch, q.number, verdictAccept, last.id)
 	}
+	return l.write(q)
+}
+
+// write sends and empties out.
+func (l *loop) write(q *queue) error {
 	if len(l.out) == 0 {
 		return nil
 	}
-	if _, err := unix.Write(q.fd, l.out); err != nil {
+	_, err := unix.Write(q.fd, l.out)
+	l.out = l.out[:0]
+	if err != nil {
 		return fmt.Errorf("queue %d verdict not sent: %w", q.number, err)
 	}
 	return nil

@@ -85,6 +85,17 @@ func Ports(ip []byte) (src, dst uint16, ok bool) {
 	return binary.BigEndian.Uint16(ip[head:]), binary.BigEndian.Uint16(ip[head+2:]), true
 }
 
+// Length returns the bytes of an IPv4 or IPv6 packet as its header says; 0 when the header is cut.
+func Length(ip []byte) int {
+	switch {
+	case len(ip) >= 20 && ip[0]>>4 == 4:
+		return int(binary.BigEndian.Uint16(ip[2:]))
+	case len(ip) >= 40 && ip[0]>>4 == 6:
+		return 40 + int(binary.BigEndian.Uint16(ip[4:]))
+	}
+	return 0
+}
+
 // appendVerdict appends one verdict message: for one id, or with msgVerdictBatch for every packet up to it.
 func appendVerdict(b []byte, kind, queue uint16, verdict, id uint32) []byte {
 	const size = nlHeader + genHeader + attrHead + 8

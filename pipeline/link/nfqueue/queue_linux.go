@@ -10,7 +10,6 @@ import (
 
 const (
 	copyRange   = 64      // bytes of each packet shown to us: the longest IPv4 header and the ports
-	maxQueued   = 100_000 // packets, like the netem limit
 	readBuffer  = 4 << 20 // bytes wanted; without privileges over the machine the kernel caps it at rmem_max
 	copyPacket  = 2       // NFQNL_COPY_PACKET
 	commandBind = 1       // NFQNL_CFG_CMD_BIND
@@ -28,25 +27,25 @@ type queue struct {
 	number uint16
 	conn   *netlink.Conn
 	fd     int // of conn, valid until conn is closed
-	held   ring
+	held   pile
 }
 
 // bind claims a queue number in the current network namespace. The flags for fail-open and for whole GSO packets stay off:
 // an overflowing packet must be a counted drop, and a batch must be split into datagrams before it is judged.
-func bind(number uint16) (*queue, error) {
+func bind(number uint16, o Options) (*queue, error) {
 	conn, err := netlink.Dial(unix.NETLINK_NETFILTER, nil)
 	if err != nil {
 		return nil, fmt.Errorf("netfilter netlink not opened: %w", err)
 	}
-	q := &queue{number: number, conn: conn}
-	if err := q.configure(); err != nil {
+	q := &queue{number: number, conn: conn, held: pile{sorted: !o.Ordered}}
+	if err := q.configure(o.Limit); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("queue %d not bound: %w", number, err)
 	}
 	return q, nil
 }
 
-func (q *queue) configure() error {
+func (q *queue) configure(limit int) error {
 	if err := q.conn.SetReadBuffer(readBuffer); err != nil {
 		return fmt.Errorf("receive buffer not set: %w", err)
 	}
@@ -55,7 +54,7 @@ func (q *queue) configure() error {
 	for _, attr := range []netlink.Attribute{
 		{Type: configCommand, Data: bindTo},
 		{Type: configParams, Data: params},
-		{Type: configMaxLen, Data: binary.BigEndian.AppendUint32(nil, maxQueued)},
+		{Type: configMaxLen, Data: binary.BigEndian.AppendUint32(nil, uint32(limit))},
 	} {
 		if err := q.config(attr); err != nil {
 			return err

@@ -6,7 +6,7 @@ type entry struct {
 	dueNS int64 // on the loop's monotonic clock
 }
 
-// ring is a growing first-in first-out buffer. With one fixed delay, packets leave in the order they came.
+// ring is a growing first-in first-out buffer, for packets that leave in the order they came.
 type ring struct {
 	entries []entry
 	head, n int

@@ -9,9 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Judge decides about the next packet of a queue: true drops it. Calls come from one goroutine, in the order of arrival.
-// ip is at least the headers of the packet and valid only during the call.
-type Judge func(queue uint16, ip []byte) bool
+// Judge decides about the next packet of a queue: drop it, or let it go at dueNS. Times count from Serve. Calls come from one
+// goroutine, in the order of arrival. ip is at least the headers of the packet and valid only during the call.
+type Judge func(queue uint16, ip []byte, nowNS int64) (dueNS int64, drop bool)
+
+// Options say how queues hold their packets.
+type Options struct {
+	Limit   int  // packets that wait in one queue; more are dropped by the kernel and counted there
+	Ordered bool // the judge never lets a packet go before an earlier one of its queue
+}
 
 // Count is what a queue did so far.
 type Count struct {
@@ -25,7 +31,7 @@ type Server struct {
 	queues []*queue
 	counts []count
 	judge  Judge
-	delay  time.Duration
+	start  time.Time
 	wake   int // eventfd that ends the loop
 	done   chan struct{}
 	failed atomic.Pointer[error]
@@ -33,12 +39,12 @@ type Server struct {
 
 type count struct{ judged, dropped, lateNS atomic.Int64 }
 
-// Serve binds the queue numbers in the current network namespace and starts to judge packets, holding each survivor for
-// the delay. Close ends it.
-func Serve(numbers []uint16, delay time.Duration, judge Judge) (*Server, error) {
-	s := &Server{judge: judge, delay: delay, done: make(chan struct{}), counts: make([]count, len(numbers)), wake: -1}
+// Serve binds the queue numbers in the current network namespace and starts to judge packets, holding each survivor until it
+// is due. Close ends it.
+func Serve(numbers []uint16, o Options, judge Judge) (*Server, error) {
+	s := &Server{judge: judge, start: time.Now(), done: make(chan struct{}), counts: make([]count, len(numbers)), wake: -1}
 	for _, n := range numbers {
-		q, err := bind(n)
+		q, err := bind(n, o)
 		if err != nil {
 			return nil, errors.Join(err, s.release())
 		}
