@@ -112,7 +112,7 @@ func onHost(fix string, s surroundings) string {
 func stockKernel(s surroundings) string {
 	switch s.distro {
 	case "debian":
-		return "the stock one (sudo apt install linux-image-amd64 or linux-image-arm64, not the cloud variant)"
+		return "the stock one (sudo apt install linux-image-amd64 or linux-image-arm64), or measure with bench run --runtime vm"
 	case "ubuntu":
 		return "linux-image-generic with linux-modules-extra"
 	case "fedora", "rhel", "centos", "rocky", "almalinux":
@@ -124,7 +124,7 @@ func stockKernel(s surroundings) string {
 func extraModules(s surroundings) string {
 	switch s.distro {
 	case "debian":
-		return "sudo apt install linux-image-amd64 or linux-image-arm64 (the cloud variant leaves modules out) and reboot"
+		return "sudo apt install linux-image-amd64 or linux-image-arm64 and reboot"
 	case "ubuntu":
 		return "sudo apt install linux-modules-extra-" + s.release
 	case "fedora", "rhel", "centos", "rocky", "almalinux":

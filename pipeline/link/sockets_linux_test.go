@@ -101,8 +101,14 @@ func control(t *testing.T, conn syscall.Conn, do func(fd int) error) {
 // sendBatch sends one UDP_SEGMENT batch.
 func sendBatch(t *testing.T, conn *net.UDPConn, segments, size int) {
 	t.Helper()
+	sendSegments(t, conn, make([]byte, segments*size), size)
+}
+
+// sendSegments sends data as one UDP_SEGMENT batch of datagrams of that size.
+func sendSegments(t *testing.T, conn *net.UDPConn, data []byte, size int) {
+	t.Helper()
 	control(t, conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, size) })
-	if _, err := conn.Write(make([]byte, segments*size)); err != nil {
+	if _, err := conn.Write(data); err != nil {
 		t.Fatal(err)
 	}
 	control(t, conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0) })
