@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"transportbench/artifacts/anchor/anchortest"
 	"transportbench/pipeline/sandbox"
 )
 
@@ -41,11 +42,13 @@ func TestScripts(t *testing.T) {
 		t.Skip("unsupported in -short: builds drivers and measures with them")
 	}
 	requireNamespaces(t)
-	drivers := buildDrivers(t)
+	drivers, tsa := buildDrivers(t), anchortest.New(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"), Cmds: scriptCommands(), RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DRIVERS", drivers)
+			e.Setenv("TSA", tsa.URL)
+			e.Setenv("TSACA", tsa.CAFile)
 			e.Setenv(lockVar, filepath.Join(e.WorkDir, "lock"))
 			e.Setenv(engineVar, "unix://"+filepath.Join(e.WorkDir, "no-engine.sock")) // scripts are about the local runtime
 			e.Values[heldKey{}] = &held{}
