@@ -16,18 +16,26 @@ var Default = Quick
 // Quick measures a small matrix in at most a minute and prints a table.
 func Quick() error { return bench("run", "--matrix", "quick") }
 
-// Matrix runs the whole published plan; an interrupted one is resumed.
+// Matrix runs the whole published plan, in containers where an engine answers; an interrupted one is resumed.
 func Matrix() error { return bench("run", "--matrix", "published", "--continue") }
 
 // Smoke runs every cell of every built column once, with small counts.
 func Smoke() error {
 	return bench("run", "--matrix", "published", "--repetitions", "1", "--scale", "0.01", "--max-connections", "128",
-		"--extra", "all", "--no-probe")
+		"--extra", "all", "--runtime", "local")
+}
+
+// Docker tests the container runtime and measures a little in it; .ci/docker starts an engine where none answers.
+func Docker() error {
+	mg.Deps(Build)
+	return sh.RunV("bash", ".ci/docker")
 }
 
 // Build builds bench, launch and every driver into .build.
 func Build() error {
-	if err := sh.RunV("go", "build", "-trimpath", "-buildvcs=auto", "-o", ".build/bench", "./pipeline/cmd/bench"); err != nil {
+	// Without cgo it is static, as the image of its holder needs it.
+	err := sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-buildvcs=auto", "-o", ".build/bench", "./pipeline/cmd/bench")
+	if err != nil {
 		return err
 	}
 	return sh.RunV(".build/bench", "drivers", "build")
