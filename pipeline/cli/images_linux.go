@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ type imageFlags struct {
 	dir    string // of drivers
 	out    string
 	asJSON bool
-	freeze bool
+	freeze []string // images
 	opt    drivers.Options
 }
 
@@ -73,7 +74,7 @@ func newImagesBuild() *cobra.Command {
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&f.out, "out", imagesDir, "`folder` of archives and lists")
-	cmd.Flags().BoolVar(&f.freeze, "freeze", false, "write the digests into "+pinsFile)
+	cmd.Flags().StringSliceVar(&f.freeze, "freeze", nil, "write the digests of these `images` (all: every one that was built) into "+pinsFile)
 	cmd.Flags().BoolVar(&f.opt.AllowUnpinned, "allow-unpinned", false, "build kcp-c over another KCP core than the pinned one, as kcp-c@<core>")
 	return cmd
 }
@@ -100,10 +101,30 @@ func (f *imageFlags) write(all []images.Image) error {
 			}
 		}
 	}
-	if !f.freeze {
+	if len(f.freeze) == 0 {
 		return nil
 	}
-	return images.Freeze(pinsFile, cc, all)
+	some, err := f.frozen(all)
+	if err != nil {
+		return err
+	}
+	return images.Freeze(pinsFile, cc, some)
+}
+
+// frozen picks the images that --freeze names.
+func (f *imageFlags) frozen(all []images.Image) ([]images.Image, error) {
+	if slices.Equal(f.freeze, []string{"all"}) {
+		return all, nil
+	}
+	var some []images.Image
+	for _, name := range f.freeze {
+		i := slices.IndexFunc(all, func(i images.Image) bool { return i.Name == name && i.Missing == "" })
+		if i < 0 {
+			return nil, fmt.Errorf("--freeze %s: no such image was built", name)
+		}
+		some = append(some, all[i])
+	}
+	return some, nil
 }
 
 // writeWhole writes a file that is complete or not there.
