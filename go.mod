@@ -31,6 +31,8 @@ require (
 	oras.land/oras-go/v2 v2.7.0
 )
 
+require golang.org/x/mod v0.41.0 // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect

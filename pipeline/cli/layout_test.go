@@ -58,6 +58,7 @@ var layers = []layer{
 	{"pipeline/sandbox", "a runtime opens links and starts processes", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "transports/wire"}, nil},
 	{"pipeline/vm", "a virtual machine runs any command and knows no experiment", []string{"pipeline/vm"}, nil},
 	{"pipeline/drivers", "drivers are files with a contract", []string{"transports/wire", "artifacts", "pipeline/drivers", "pipeline/matrix"}, nil},
+	{"pipeline/capsule", "sources are packed and unpacked, not built", nil, nil},
 	{"artifacts", "the format knows plans and records", []string{"pipeline/matrix", "pipeline/link", "transports/wire", "artifacts"}, nil},
 	{"artifacts/anchor", "an authority sees a hash and nothing else", []string{"artifacts/anchor"}, nil},
 	{"artifacts/oci", "publishing moves files that the format names; it judges no run", []string{"artifacts"}, nil},

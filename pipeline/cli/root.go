@@ -111,7 +111,7 @@ func newRoot(c console) *cobra.Command {
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPlan(), newAnalyze(), newReport(), newVerify(), newAudit(), newCompare(), newClaims(), newRatio(), newExplain(), newSensitivity(), newKeep(), newPublish(), newPull(), newAnchor(), newVersion())
+	root.AddCommand(newPlan(), newAnalyze(), newReport(), newVerify(), newAudit(), newCompare(), newClaims(), newRatio(), newExplain(), newSensitivity(), newKeep(), newPublish(), newPull(), newAnchor(), newCapsule(), newRebuild(), newVersion())
 	root.AddCommand(platformCommands(c)...)
 	withExitCodes(root)
 	return root
