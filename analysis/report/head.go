@@ -191,7 +191,7 @@ func (b *builder) void(variant string) string {
 // suiteNotes are what must stand beside the numbers of a suite.
 func (b *builder) suiteNotes(suite string, profiles []string) []string {
 	notes := []string{suiteNote(suite)}
-	lossy := slices.ContainsFunc(profiles, func(id string) bool { return b.in.Summary.Profiles[id].Link.LossPPM > 0 })
+	lossy := slices.ContainsFunc(profiles, func(id string) bool { return b.in.Summary.Profiles[id].Link.Lossy() })
 	if lossy {
 		notes = append(notes, "Loss is independent per packet and direction. RakNet, KCP and raw UDP have fixed windows and no congestion control: they do not yield to other traffic, and what that costs others is not measured. TCP's collapse at high loss is its minimum retransmission timeout of 200 ms on a path of microseconds.")
 	}

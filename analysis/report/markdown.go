@@ -66,21 +66,21 @@ func wideTable(w io.Writer, s *summary.Summary, suite string, profiles []string,
 
 func label(p matrix.Profile) []string {
 	if p.Suite != wire.SuiteSingle {
-		return []string{thousands(p.PayloadBytes) + " B", thousands(p.Connections) + " connections", percent(p.Link.LossPPM)}
+		return []string{thousands(p.PayloadBytes) + " B", thousands(p.Connections) + " connections", lossName(p.Link) + further(p.Link.More)}
 	}
 	return []string{network(p), fmt.Sprintf("%s B / %s messages", thousands(p.PayloadBytes), thousands(p.Messages))}
 }
 
 // network names an impairment as the published tables do.
 func network(p matrix.Profile) string {
-	loss := percent(p.Link.LossPPM) + " loss"
+	name, more := lossName(p.Link)+" loss", further(p.Link.More)
 	switch {
 	case p.Link.DelayNS > 0:
-		return fmt.Sprintf("%d ms RTT + %s", 2*p.Link.DelayNS.Milliseconds(), loss)
-	case p.Link.LossPPM > 0:
-		return loss
+		return fmt.Sprintf("%d ms RTT + %s", 2*p.Link.DelayNS.Milliseconds(), name) + more
+	case p.Link.Lossy():
+		return name + more
 	}
-	return "No injected loss"
+	return "No injected loss" + more
 }
 
 func cellText(s *summary.Summary, c matrix.Cell, suite string, why *reasons) string {

@@ -7,6 +7,7 @@ import (
 
 	"transportbench/analysis/stats"
 	"transportbench/artifacts"
+	"transportbench/pipeline/matrix"
 )
 
 // lossLevel is the family-wise level of the aggregate loss test: 99.9 %.
@@ -20,12 +21,13 @@ type ledger struct {
 }
 
 // auditLosses holds the injected drops of each profile, column and direction, summed over runs, against the binomial
-// distribution. Holm's correction runs over exactly these tests.
+// distribution. Holm's correction runs over exactly these tests. Links with further impairments are judged run by run only:
+// their drops are not binomial.
 func auditLosses(into *Audit, art *artifacts.Artifact) {
 	var order []string
 	sums := map[string]*ledger{}
 	for _, r := range art.Last() {
-		if r.Outcome != artifacts.OutcomeOK || r.Counters == nil || r.Profile.Link.LossPPM == 0 {
+		if r.Outcome != artifacts.OutcomeOK || r.Counters == nil || r.Profile.Link.LossPPM == 0 || r.Profile.Link.More != (matrix.Impairment{}) {
 			continue
 		}
 		for _, d := range r.Counters.Directions {

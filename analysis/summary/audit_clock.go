@@ -58,17 +58,17 @@ func (u *run) linked() {
 		u.Check(false, "link-readback", u.path, "the link as the kernel reported it", "nothing")
 		return
 	}
-	u.Check(u.Link.LossPPM == want.LossPPM && u.Link.DelayNS == want.DelayNS && u.Link.Backend == want.Backend, "link-readback", u.path,
-		fmt.Sprintf("%s, %d ppm, %v one way", want.Backend, want.LossPPM, want.DelayNS),
-		fmt.Sprintf("%s, %d ppm, %v", u.Link.Backend, u.Link.LossPPM, u.Link.DelayNS))
+	u.Check(u.Link.LossPPM == want.LossPPM && u.Link.DelayNS == want.DelayNS && u.Link.Backend == want.Backend && u.Link.More == want.More, "link-readback", u.path,
+		fmt.Sprintf("%s, %d ppm, %v one way, further impairments %s", want.Backend, want.LossPPM, want.DelayNS, want.More),
+		fmt.Sprintf("%s, %d ppm, %v, %s", u.Link.Backend, u.Link.LossPPM, u.Link.DelayNS, u.Link.More))
 	if u.Counters == nil {
 		return
 	}
 	for _, d := range u.Counters.Directions {
-		v := link.Balance(d, want.LossPPM)
+		v := link.BalanceLink(d, want)
 		u.Check(v.OK, "loss-band", u.path+" "+d.Name, fmt.Sprintf("%s +- %s drops of %d packets", Format(v.Expected), Format(v.Band), d.Seen), fmt.Sprint(d.Dropped))
 	}
-	u.Check(want.LossPPM == 0 || len(u.Counters.Directions) > 0, "loss-band", u.path, "a count of drops in each direction", "none")
+	u.Check(!want.Lossy() || len(u.Counters.Directions) > 0, "loss-band", u.path, "a count of drops in each direction", "none")
 }
 
 // series: the stored quantiles are in order, lie between least and greatest, and agree with what the driver printed.

@@ -187,7 +187,7 @@ func (in *ratioInput) compare() []RatioProfile {
 	out := make([]RatioProfile, len(families))
 	for i, f := range families {
 		p := in.profiles[i]
-		out[i] = RatioProfile{Profile: p.profile.ID, Metric: in.metric.Name, Unit: in.metric.Unit, Lossy: p.profile.Link.LossPPM > 0,
+		out[i] = RatioProfile{Profile: p.profile.ID, Metric: in.metric.Name, Unit: in.metric.Unit, Lossy: p.profile.Link.Lossy(),
 			Blocks: p.blocks, Columns: len(p.columns), Gate: f.Gate, Adjusted: f.Adjusted, Notes: p.notes}
 		for _, c := range f.Pairs {
 			out[i].Ratios = append(out[i].Ratios, in.ratio(p, c))

@@ -150,7 +150,7 @@ func span(values []float64) Span {
 func (in *ratioInput) margin(p matrix.Profile, num, den *ratioColumn) float64 {
 	name := in.metric.Name
 	switch {
-	case strings.HasSuffix(name, Throughput) && p.Link.LossPPM > 0:
+	case strings.HasSuffix(name, Throughput) && p.Link.Lossy():
 		return 0.15
 	case strings.HasSuffix(name, Throughput):
 		return 0.05

@@ -151,6 +151,8 @@ func (m *measurement) checkLink() string {
 	switch {
 	case got.LossPPM != want.LossPPM || got.DelayNS != want.DelayNS:
 		return fmt.Sprintf("link: %d ppm and %s one way, want %d ppm and %s", got.LossPPM, got.DelayNS, want.LossPPM, want.DelayNS)
+	case got.More != want.More:
+		return fmt.Sprintf("link: further impairments %s, want %s", got.More, want.More)
 	case want.MTU != 0 && got.MTU != want.MTU:
 		return fmt.Sprintf("link: MTU %d, want %d", got.MTU, want.MTU)
 	case want.Backend != "" && want.Backend != "auto" && got.Backend != want.Backend:
@@ -167,7 +169,7 @@ func (m *measurement) checkLedger() string {
 		m.rec.Flags = append(m.rec.Flags, FlagOverMTU)
 	}
 	for _, d := range m.rec.Counters.Directions {
-		v := link.Balance(d, m.run.Profile.Link.LossPPM)
+		v := link.BalanceLink(d, m.run.Profile.Link)
 		for _, f := range v.Flags {
 			if !slices.Contains(m.rec.Flags, f) {
 				m.rec.Flags = append(m.rec.Flags, f)
@@ -177,7 +179,7 @@ func (m *measurement) checkLedger() string {
 			return "ledger: " + v.Reason
 		}
 	}
-	if m.run.Profile.Link.LossPPM > 0 && len(m.rec.Counters.Directions) == 0 {
+	if m.run.Profile.Link.Lossy() && len(m.rec.Counters.Directions) == 0 {
 		return "ledger: no direction was counted although loss was asked for"
 	}
 	return ""

@@ -60,7 +60,7 @@ func withRSS(all map[string]artifacts.RSS, suite string, one *artifacts.RSS) map
 func (s *session) qualify(ctx context.Context, line *artifacts.Suite) (err error) {
 	clean := matrix.LinkSpec{Topology: "lo", Backend: s.opt.Plan.Runs[0].Profile.Link.Backend}
 	for _, r := range s.opt.Plan.Runs {
-		if l := r.Profile.Link; l.LossPPM == 0 && l.DelayNS == 0 {
+		if l := r.Profile.Link; l.Clean() {
 			clean = l
 		}
 	}

@@ -47,8 +47,10 @@ func notDescribed(d wire.Describe, r matrix.Run) string {
 		return fmt.Sprintf("takes payloads up to %d B, not %d", d.Limits.MaxPayload, p.PayloadBytes)
 	case d.Limits.MaxConnections > 0 && p.Connections > d.Limits.MaxConnections:
 		return fmt.Sprintf("takes up to %d connections, not %d", d.Limits.MaxConnections, p.Connections)
-	case !d.Reliable && p.Link.LossPPM > 0:
+	case !d.Reliable && p.Link.Lossy():
 		return "repairs nothing, so it is not measured with injected loss"
+	case !d.Reliable && !p.Link.Orderly():
+		return "repairs nothing, so it is not measured with jitter, reordering or duplicates"
 	}
 	return ""
 }
