@@ -44,18 +44,10 @@ func mustLibrary(t *testing.T) {
 	}
 }
 
-// variant is a way to compile the driver.
-type variant struct {
-	name  string
-	flags []string
-}
-
-func release() variant { return variant{"release", []string{"-O3", "-DNDEBUG"}} }
-
 // sanitized ends the process at the first memory error, undefined behaviour or leak in our files, and at whatever the library does with the
 // memory it asks for.
-func sanitized() variant {
-	return variant{"address", []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}}
+func sanitized() []string {
+	return []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 }
 
 func warnings() []string {
@@ -64,17 +56,17 @@ func warnings() []string {
 
 var (
 	buildMu sync.Mutex
-	built   = map[string]bool{} // by path
+	built   bool
 )
 
-// driver builds the driver once per variant and returns its path.
-func driver(t *testing.T, v variant) string {
+// driver builds the sanitized driver once and returns its path.
+func driver(t *testing.T) string {
 	t.Helper()
 	mustLibrary(t)
 	buildMu.Lock()
 	defer buildMu.Unlock()
-	out := filepath.Join(workDir, "driver-"+v.name)
-	if built[out] {
+	out := filepath.Join(workDir, "driver")
+	if built {
 		return out
 	}
 	files, err := filepath.Glob("*.c")
@@ -86,8 +78,8 @@ func driver(t *testing.T, v variant) string {
 		t.Fatal(err)
 	}
 	files = append(files, strings.Fields(string(shared))...)
-	compile(t, slices.Concat(warnings(), v.flags, []string{"-o", out}, files, []string{"-lenet"}))
-	built[out] = true
+	compile(t, slices.Concat(warnings(), sanitized(), []string{"-o", out}, files, []string{"-lenet"}))
+	built = true
 	return out
 }
 

@@ -69,7 +69,7 @@ func hostile() [][]byte {
 // A server under fire from strangers serves its client as if nothing were, and counts nobody else. A few strangers may even begin a
 // handshake: they take places of their own.
 func TestServerServesUnderFire(t *testing.T) {
-	path := driver(t, sanitized())
+	path := driver(t)
 	cfg := wire.Default()
 	cfg.Payload, cfg.Messages, cfg.Warmup, cfg.Samples, cfg.Deadline = 800, 500, 2, 10, runLimit
 	s := serve(t, path, cfg)

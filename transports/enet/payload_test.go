@@ -22,7 +22,7 @@ func TestPayloadGolden(t *testing.T) {
 		questions.WriteString(line[:i] + "\n")
 	}
 	out := filepath.Join(workDir, "payload")
-	compile(t, slices.Concat(warnings(), sanitized().flags, []string{"-o", out, "../kcp/testdata/payload.c", "../kcp/payload.c"}))
+	compile(t, slices.Concat(warnings(), sanitized(), []string{"-o", out, "../kcp/testdata/payload.c", "../kcp/payload.c"}))
 	cmd := exec.Command(out)
 	cmd.Stdin = strings.NewReader(questions.String())
 	got, err := cmd.Output()
