@@ -110,8 +110,9 @@ func writeBase(w io.Writer, k Kernel, init string, ms []module) error {
 // writeJob writes the job's own files as a second archive.
 func writeJob(w io.Writer, j Job, control map[string][]byte) error {
 	a := newArchive(w)
-	data := maps.Clone(control)
+	data := map[string][]byte{}
 	maps.Copy(data, j.Data)
+	maps.Copy(data, control)
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if err := a.data(name, data[name]); err != nil {
 			return err
