@@ -31,6 +31,12 @@ func Docker() error {
 	return sh.RunV("bash", ".ci/docker")
 }
 
+// VMMatrix runs every published profile once at its full number of connections, with small counts, under netem in a virtual machine.
+func VMMatrix() error {
+	return bench("run", "--runtime", "vm", "--matrix", "published", "--repetitions", "1", "--scale", "0.01", "--deadline-scale", "20",
+		"--vm-memory", "6144")
+}
+
 // Build builds bench, launch and every driver into .build.
 func Build() error {
 	// Without cgo it is static, as the image of its holder needs it.

@@ -114,6 +114,35 @@ func TestSessionWithBrokenGuests(t *testing.T) {
 	}
 }
 
+// TestSessionGivesUpOnAGuestThatHangs is what a KVM that only pretends to work comes to.
+func TestSessionGivesUpOnAGuestThatHangs(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fds[1])
+	f := os.NewFile(uintptr(fds[0]), "port")
+	c, err := net.FileConn(f)
+	f.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s := &session{e: &emulator{port: c.(*net.UnixConn)}, m: &Machine{}, began: time.Now().Add(-time.Minute), patience: time.Minute}
+	if _, err := s.follow(""); err == nil || !strings.Contains(err.Error(), "hangs") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAccelerators(t *testing.T) {
+	if got := accelerators(AccelTCG); len(got) != 1 || got[0] != AccelTCG {
+		t.Errorf("tcg tries %v", got)
+	}
+	if got := accelerators(AccelAuto); got[len(got)-1] != AccelTCG {
+		t.Errorf("auto ends with %v", got)
+	}
+}
+
 // TestSessionAnswersNobodyAsked refuses results where the caller wants none.
 func TestSessionAnswersNobodyAsked(t *testing.T) {
 	_, _, _, err := guestSays(t, frames(greetingFrame, frame{frameTar, string(tarOf(t, file("a")))}, exitFrame), "")
