@@ -64,7 +64,7 @@ func TestFindTellsWhatIsMissing(t *testing.T) {
 	script(t, dir, "quic-go", "echo junk")
 	mine := script(t, t.TempDir(), "mine", good)
 	found := Find(t.Context(), dir, map[string]string{"mine": mine, "gone": dir + "/nowhere"}, []string{"tcp", "raknet", "quic-go", "mine", "gone"})
-	want := []string{"", "driver raknet not built: ", "driver quic-go: describe: ", "", "driver gone not built: "}
+	want := []string{"", "driver raknet not built: ", "driver quic-go: describe: ", "", "driver gone is not where --driver says: "}
 	for i, d := range found {
 		if (d.Missing == "") != (want[i] == "") || !strings.HasPrefix(d.Missing, want[i]) {
 			t.Errorf("%s: missing %q, want %q", d.Name, d.Missing, want[i])

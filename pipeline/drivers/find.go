@@ -54,6 +54,10 @@ func checkDir(dir string) error {
 	if err == nil && !st.IsDir() {
 		err = errors.New("not a folder")
 	}
+	var where *fs.PathError
+	if errors.As(err, &where) {
+		err = where.Err // the folder is named already
+	}
 	if err != nil {
 		return fmt.Errorf("drivers folder %s: %w; run `bench drivers build` or give --drivers DIR", dir, err)
 	}
@@ -85,7 +89,11 @@ func inspect(ctx context.Context, d Driver) Driver {
 		if d.Missing = Reason(d.Path); d.Missing != "" {
 			return d
 		}
-		d.Missing = fmt.Sprintf("driver %s not built: no such file; %s", d.Name, fix(d))
+		what := "not built: no such file"
+		if d.Bound {
+			what = "is not where --driver says: no such file"
+		}
+		d.Missing = fmt.Sprintf("driver %s %s; %s", d.Name, what, fix(d))
 		return d
 	}
 	if err == nil {
