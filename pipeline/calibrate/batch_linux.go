@@ -19,7 +19,7 @@ const (
 
 // batches sends UDP_SEGMENT batches and counts how many datagrams of each arrive.
 func (s *session) batches(b *Backend, _ Plain) error {
-	n := max(s.o.Packets/batchSegments, 100)
+	n := max(s.o.Packets/2/batchSegments, 100)
 	s.say(fmt.Sprintf("%s: %d UDP_SEGMENT batches of %d at %g %% loss", b.Name, n, batchSegments, batchPPM/1e4))
 	return s.with(b.Name, matrix.LinkSpec{LossPPM: batchPPM}, s.seed, func(a *link.Applied) error {
 		o, err := exchange{messages: n * batchSegments, window: 4 * batchSegments, payload: batchBytes, segments: batchSegments, lossy: true}.run(s.ctx)

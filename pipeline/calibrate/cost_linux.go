@@ -41,7 +41,7 @@ func (s *session) cost(r *Report) error {
 }
 
 func (s *session) costOf(name string, c *Cost) error {
-	c.PayloadBytes, c.Window, c.Messages = costPayload, costWindow, max(s.o.Packets/5, 1000)
+	c.PayloadBytes, c.Window, c.Messages = costPayload, costWindow, max(s.o.Packets/20, 1000)
 	return s.with(name, matrix.LinkSpec{}, s.seed, func(*link.Applied) error {
 		e := exchange{messages: c.Messages, window: c.Window, payload: c.PayloadBytes}
 		warm := e

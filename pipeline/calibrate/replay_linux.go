@@ -9,7 +9,7 @@ import (
 
 // replay sends the same datagrams twice with one seed and once with another.
 func (s *session) replay(b *Backend, _ Plain) error {
-	r := &Replay{Packets: max(s.o.Packets/5, 1000)}
+	r := &Replay{Packets: max(s.o.Packets/10, 1000)}
 	s.say(fmt.Sprintf("%s: 3 x %d datagrams with two seeds", b.Name, r.Packets))
 	another := s.seed
 	another[0] ^= 1
