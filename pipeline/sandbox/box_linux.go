@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
@@ -105,6 +106,10 @@ func (d *Docker) confine(spec boxSpec, h *container.HostConfig) {
 		Memory: l.MemoryBytes, MemorySwap: l.MemoryBytes, PidsLimit: &l.PIDs, CpusetCpus: FormatCPUList(spec.cpus),
 		Ulimits: []*container.Ulimit{{Name: "nofile", Soft: l.NoFile, Hard: l.NoFile}},
 	}
+	if d.engine.info.podman() {
+		// It asks for a default of its own, which a root without CAP_SYS_RESOURCE may not set.
+		h.Ulimits = append(h.Ulimits, &container.Ulimit{Name: "nproc", Soft: l.PIDs, Hard: l.PIDs})
+	}
 	if spec.holder == "" {
 		h.CapAdd = []string{"NET_ADMIN"}
 	} else {
@@ -185,7 +190,8 @@ func (b *box) hangUp() {
 
 func (b *box) kill(ctx context.Context, signal string) error {
 	_, err := b.engine.api.ContainerKill(ctx, b.id, client.ContainerKillOptions{Signal: signal})
-	if err == nil || cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) { // conflict: it is not running
+	ended := err != nil && strings.Contains(err.Error(), "can only kill running containers") // podman, with a status of its own
+	if err == nil || ended || cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) {         // conflict: it is not running
 		return nil
 	}
 	return engineError("sending "+signal+" to a container", err)

@@ -67,7 +67,7 @@ func newProvider(host string, info Engine) (*testcontainers.DockerProvider, erro
 		return nil, fmt.Errorf("environment: %w", err)
 	}
 	network := noNetwork
-	if strings.Contains(info.Name, "Podman") {
+	if info.podman() {
 		network = testcontainers.Podman // it does not list the network none
 	}
 	return testcontainers.NewDockerProvider(
@@ -105,6 +105,9 @@ func (e *engine) identify(ctx context.Context) error {
 	}
 	return nil
 }
+
+// podman reports whether it is Podman behind its Docker-compatible socket.
+func (e Engine) podman() bool { return strings.Contains(e.Name, "Podman") }
 
 // usable judges what a ping says.
 func usable(api, system string) error {

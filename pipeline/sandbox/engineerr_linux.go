@@ -52,7 +52,7 @@ func engineError(doing string, err error) error {
 	switch {
 	case has("no space left on device", "disk quota exceeded"):
 		return &EngineError{doing, "its disk is full: make room (docker system df shows what uses it, docker image prune frees some)", err}
-	case has("Requested CPUs are not available", "cpuset"):
+	case has("equested CPUs are not available", "cpuset"):
 		return &UnsupportedError{
 			What: "placement: the container engine may not use the planned CPUs (" + strings.Join(strings.Fields(text), " ") + ")",
 			Fix:  "give the engine those CPUs (its cgroup's cpuset), or use --runtime local", Err: err,
