@@ -26,7 +26,7 @@ func startRegistry(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.yml")
-	must(t, os.WriteFile(config, []byte("version: 0.1\nlog:\n  level: info\nstorage:\n  filesystem:\n    rootdirectory: "+dir+"\n  delete:\n    enabled: true\nhttp:\n  addr: 127.0.0.1:0\n"), 0o644))
+	must(t, os.WriteFile(config, []byte("version: 0.1\nlog:\n  level: info\nstorage:\n  filesystem:\n    rootdirectory: "+dir+"\nhttp:\n  addr: 127.0.0.1:0\n"), 0o644))
 	cmd := exec.Command(bin, "serve", config)
 	out, err := cmd.StderrPipe()
 	must(t, err)

@@ -46,6 +46,7 @@ func (c *Client) repository(ref Ref) (*remote.Repository, error) {
 	repo.PlainHTTP = loopback(ref.Registry)
 	repo.MaxMetadataBytes = maxManifest
 	repo.ReferrerListMaxPages = maxPages
+	repo.SkipReferrersGC = true // a list that was replaced stays: most registries let nobody delete
 	repo.Client = &auth.Client{Client: c.http(repo.PlainHTTP), Cache: auth.NewCache(), Credential: credentials.Credential(store), ClientID: "transportbench"}
 	return repo, nil
 }

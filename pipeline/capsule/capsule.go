@@ -47,13 +47,16 @@ func (i Info) encode() ([]byte, error) {
 
 // readInfo reads capsule.json of an unpacked capsule.
 func readInfo(root *os.Root) (Info, error) {
-	var i Info
 	f, err := root.Open(infoFile)
 	if err != nil {
-		return i, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return Info{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	defer func() { _ = f.Close() }() // read only
-	b, err := io.ReadAll(io.LimitReader(f, maxInfo))
+	return decodeInfo(f)
+}
+
+func decodeInfo(r io.Reader) (i Info, err error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxInfo))
 	if err != nil {
 		return i, err
 	}

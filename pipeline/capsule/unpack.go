@@ -126,3 +126,27 @@ func (o *Open) Env(environ []string, buildCache string) []string {
 		"GOPROXY=file://"+filepath.ToSlash(filepath.Join(o.dir, modulesDir)), "GOSUMDB=off", "GONOPROXY=none", "GOPRIVATE=", "GOVCS=*:off", "GOTOOLCHAIN=local", "GOFLAGS=",
 		"GOWORK=off", "GOMODCACHE="+filepath.Join(o.dir, "modcache"), "GOCACHE="+buildCache, "XDG_CACHE_HOME="+filepath.Join(o.dir, "cache"), "KCP_SRC=")
 }
+
+// Peek reads the description of the capsule in file, its first entry, and unpacks nothing.
+func Peek(file string) (Info, error) {
+	var i Info
+	f, err := os.Open(file)
+	if err != nil {
+		return i, fmt.Errorf("capsule: %w", err)
+	}
+	defer func() { _ = f.Close() }() // read only
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+	if err != nil {
+		return i, fmt.Errorf("capsule %s: %w: %w", file, ErrMalformed, err)
+	}
+	defer z.Close()
+	t := tar.NewReader(z)
+	h, err := t.Next()
+	if err != nil || h.Name != infoFile {
+		return i, fmt.Errorf("capsule %s: %w: it does not begin with %s", file, ErrMalformed, infoFile)
+	}
+	if i, err = decodeInfo(t); err != nil {
+		return i, fmt.Errorf("capsule %s: %w", file, err)
+	}
+	return i, nil
+}

@@ -12,6 +12,7 @@ import (
 	"transportbench/analysis/summary"
 	"transportbench/artifacts"
 	"transportbench/artifacts/oci"
+	"transportbench/pipeline/capsule"
 )
 
 // refusal is a reason not to publish; its flag allows exactly that.
@@ -109,6 +110,9 @@ func (f *publishFlags) run(cmd *cobra.Command, dir, to string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.ownCapsule(m); err != nil {
+		return err
+	}
 	opt.Verdict.Commit, opt.Verdict.Analysis = buildVersion().Commit, summary.AnalysisVersion
 	opt.Verdict.Findings, opt.Verdict.Absent = v.Failures(), v.Absent
 	if opt.Verdict.Allowed, err = f.refuse(dir, m, v); err != nil {
@@ -134,6 +138,21 @@ func (f *publishFlags) parse(to string) (ref oci.Ref, opt oci.PushOptions, err e
 		opt.AttachTo = &of
 	}
 	return ref, opt, nil
+}
+
+// ownCapsule refuses sources that the artifact was not measured with.
+func (f *publishFlags) ownCapsule(m artifacts.Manifest) error {
+	if f.capsule == "" {
+		return nil
+	}
+	info, err := capsule.Peek(f.capsule)
+	if err != nil {
+		return fail(ExitUsage, err)
+	}
+	if info.Commit != m.Code.Commit {
+		return usage("--capsule %s: holds commit %s, the artifact was measured with %q; make it with bench capsule at that commit", f.capsule, info.Commit, m.Code.Commit)
+	}
+	return nil
 }
 
 func (f *publishFlags) judge(dir string) (artifacts.Manifest, verdict, error) {

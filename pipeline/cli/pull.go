@@ -48,6 +48,8 @@ func (f *pullFlags) run(cmd *cobra.Command, from string) error {
 		return fail(ExitUsage, err)
 	}
 	switch {
+	case ref.Tag == "" && ref.Digest == "":
+		return usage("pull: %s: name a tag or a digest", ref)
 	case f.referrers:
 		return f.list(cmd, ref)
 	case f.capsule != "":
