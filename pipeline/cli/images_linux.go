@@ -62,6 +62,9 @@ func newImagesBuild() *cobra.Command {
 			if err != nil {
 				return fail(ExitUsage, err)
 			}
+			if _, err := os.Stat(pinsFile); err != nil {
+				return fail(ExitEnvironment, fmt.Errorf("images: %w; run it in the root of a checkout", err))
+			}
 			all, err := spec.Make(cmd.Context(), ".", f.folder(), f.opt, func(drivers.Built) {})
 			if err != nil {
 				return fail(ExitEnvironment, err)

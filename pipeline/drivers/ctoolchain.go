@@ -60,7 +60,7 @@ func tool(ctx context.Context, in []byte, name string, args ...string) (string, 
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &log
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("C toolchain: %s %s: %w%s", name, args[0], err, firstLine(log.Bytes()))
+		return "", fmt.Errorf("toolchain of C: %s %s: %w%s", name, args[0], err, firstLine(log.Bytes()))
 	}
 	return string(out), nil
 }
