@@ -212,10 +212,13 @@ func (s *Session) afterAcks(now int64, newest uint32) {
 	}
 	for f := s.flight.head; f != nil; {
 		next := f.next
-		if codec.Diff24(newest, f.number) <= s.tolerance {
+		ahead := codec.Diff24(newest, f.number)
+		if ahead <= 0 {
 			break
 		}
-		s.lose(f)
+		if ahead > s.tolerance || f.held {
+			s.lose(f)
+		}
 		f = next
 	}
 	if s.late == 0 {
@@ -248,7 +251,7 @@ func (s *Session) lose(f *frame) {
 
 func (s *Session) again(f *frame) {
 	f.resends++
-	f.timeoutNS = 0
+	f.timeoutNS, f.held = 0, false
 	s.packDisabled = true
 	s.retries.push(f)
 }
@@ -256,19 +259,30 @@ func (s *Session) again(f *frame) {
 // inRetries relies on timeoutNS, which is only zero between two transmissions.
 func (f *frame) inRetries() bool { return f.timeoutNS == 0 }
 
-// expire queues every frame whose time is over and finds the next such time.
+// maxProbes is how many frames of one flight are sent again because of the time alone (two, as in RFC 9002, section 6.2.4).
+const maxProbes = 2
+
+// expire queues frames whose time is over and finds the next such time. Of a whole flight that times out only the oldest go again, and
+// the others wait for what the acknowledgement says: a queue longer than the timeout would get everything twice, just when it is full.
 func (s *Session) expire(now int64) {
-	next := Never
+	next, probes := Never, s.late
 	for f := s.flight.head; f != nil; {
 		following := f.next
-		if due := f.sentNS + f.timeoutNS; due > now {
+		switch due := f.sentNS + f.timeoutNS; {
+		case due > now:
 			next = min(next, due)
-		} else if f.timeouts++; int(f.timeouts) > s.cfg.Resends || f.resends > maxResends {
-			s.end(ErrDead)
-			return
-		} else {
+		case f.timeouts == 0 && probes >= maxProbes:
+			f.held = true
+			f.timeoutNS = now + s.rtoNS - f.sentNS
+			next = min(next, now+s.rtoNS)
+		default:
+			if f.timeouts++; int(f.timeouts) > s.cfg.Resends || f.resends > maxResends {
+				s.end(ErrDead)
+				return
+			}
 			if f.timeouts == 1 {
 				s.late++
+				probes++
 			}
 			s.flight.remove(f)
 			s.Stats.Timeouts++

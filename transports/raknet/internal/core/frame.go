@@ -14,6 +14,7 @@ type frame struct {
 	charge     int32 // bytes counted against the send buffer
 	resends    uint16
 	timeouts   uint16 // since the peer last acknowledged anything
+	held       bool   // timed out, but waits for the answer to a probe
 	reliable   bool
 	fragment   bool // of a split message
 	later      bool // a fragment after the first
