@@ -228,12 +228,9 @@ func TestNetemReadBack(t *testing.T) {
 		a := mustApply(t, matrix.LinkSpec{LossPPM: 10_000}, BackendNetem)
 		defer mustClose(t, a)
 		b := a.backend.(*netemBackend)
-		q, err := b.qdisc()
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := &netlink.Netem{QdiscAttrs: q.QdiscAttrs, Limit: 1000, Loss: q.Loss}
-		if err := b.handle.QdiscChange(changed); err != nil {
+		attrs := netlink.QdiscAttrs{LinkIndex: int(b.lo), Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}
+		changed := &netlink.Netem{QdiscAttrs: attrs, Limit: 1000, Loss: dropThreshold(10_000)}
+		if err := netlink.QdiscChange(changed); err != nil {
 			t.Fatal(err)
 		}
 		var s State
@@ -241,11 +238,18 @@ func TestNetemReadBack(t *testing.T) {
 			t.Errorf("limit changed to 1000: read back %d, %v", s.Limit, err)
 		}
 		changed.Duplicate = dropThreshold(10_000)
-		if err := b.handle.QdiscChange(changed); err != nil {
+		if err := netlink.QdiscChange(changed); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.readBack(&s); err != nil || compare(b.plan, s) == nil {
+			t.Errorf("duplicates that nobody asked for were accepted: %v, %+v", err, s)
+		}
+		changed.CorruptProb = dropThreshold(10_000)
+		if err := netlink.QdiscChange(changed); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.readBack(&s); err == nil {
-			t.Error("duplicates that nobody asked for were accepted")
+			t.Error("corruption that nobody asked for was accepted")
 		}
 	})
 }
