@@ -167,7 +167,7 @@ func TestBinariesOfTwoMachinesDoNotMix(t *testing.T) {
 	dir := folder(t, gcc)
 	place(t, dir, "udp", program(elf.EM_AARCH64, "udp"), gcc)
 	_, err := spec(t).Build(dir, filepath.Join(dir, "bench"), Options{})
-	if err == nil || !strings.Contains(err.Error(), "image udp: udp is for arm64, the files before it for amd64") {
+	if err == nil || !strings.Contains(err.Error(), "image udp: udp: is for arm64, the files before it for amd64") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package images
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -51,7 +52,11 @@ func Rebuilt(have, again Image) []Finding {
 	for _, l := range again.Layers {
 		tools[l.Path] = l.Toolchain
 	}
-	return have.against(f, again.pin(), tools)
+	all := have.against(f, again.pin(), tools)
+	if !maps.Equal(have.Labels, again.Labels) { // the revision, say: no compiler excuses that
+		all[0].Result, all[0].Why = Differs, "other labels"
+	}
+	return all
 }
 
 // Pinned compares an image with what pins.json expects. Where its C toolchain is not among the pinned ones, the parts that no C compiler

@@ -41,7 +41,7 @@ func TestRebuilt(t *testing.T) {
 			"image not comparable: made by " + gcc + ", the other by " + clang,
 			"/launch not comparable: made by " + gcc + ", the other by " + clang, "/driver same:", "/results same:"}},
 		"unknown making": {have, other("launch", "by whom", ""), []string{
-			"image not comparable: made by " + gcc + ", the other by an unknown toolchain",
+			"image differs: other labels", // it has no revision
 			"/launch not comparable: made by " + gcc + ", the other by an unknown toolchain", "/driver same:", "/results same:"}},
 		"not built": {unbuilt, have, []string{"image not built: no compiler"}},
 		"not again": {have, unbuilt, []string{"image differs: the second build has none: no compiler"}},
@@ -61,21 +61,35 @@ func TestAnotherCompilerHidesNoOtherDifference(t *testing.T) {
 	if got := Rebuilt(have, built(t, dir)["tcp"])[0]; got.Result != Differs || got.Why != "see /driver" {
 		t.Errorf("%+v", got)
 	}
+	foreign := folder(t, gcc)
+	place(t, foreign, "launch", program(elf.EM_X86_64, "by clang"), clang)
+	recipe, err := os.ReadFile(filepath.Join(foreign, "tcp.sources"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(foreign, "tcp.sources"), append(recipe, "100644 blob 0123456789012345678901234567890123456789\tmore.c\n"...), 0o644)
+	if got := Rebuilt(have, built(t, foreign)["tcp"])[0]; got.Result != Differs || got.Why != "other labels" {
+		t.Errorf("%+v", got)
+	}
 }
 
-func TestOtherConfigurationDiffers(t *testing.T) {
+func TestTheSameLayersUnderAnotherConfigurationDiffer(t *testing.T) {
 	dir := folder(t, gcc)
 	have := built(t, dir)["tcp"]
-	s, err := parse([]byte(strings.Replace(specText, "title: driver", "title: another", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := s.Build(dir, "", Options{Names: []string{"tcp"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := Rebuilt(have, again[0])[0]; got.Result != Differs || got.Why != "other configuration" {
-		t.Errorf("%+v", got)
+	for why, change := range map[string][2]string{
+		"other labels": {"title: driver", "title: another"}, "other configuration": {"[/launch]", "[/launch, -nice, '10']"},
+	} {
+		s, err := parse([]byte(strings.Replace(specText, change[0], change[1], 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Build(dir, "", Options{Names: []string{"tcp"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Rebuilt(have, again[0])[0]; got.Result != Differs || got.Why != why {
+			t.Errorf("%+v, want %s", got, why)
+		}
 	}
 }
 
