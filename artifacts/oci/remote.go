@@ -65,7 +65,7 @@ func (c *Client) http(plain bool) *http.Client {
 		if len(via) > maxRedirects {
 			return fmt.Errorf("registry redirects more than %d times", maxRedirects)
 		}
-		if req.URL.Scheme != "https" && !(plain && loopback(req.URL.Host)) {
+		if safe := req.URL.Scheme == "https" || plain && loopback(req.URL.Host); !safe {
 			return errors.New("registry redirects to plain HTTP, which is for loopback registries only")
 		}
 		return nil

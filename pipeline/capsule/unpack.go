@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -122,8 +124,9 @@ func (o *Open) place(root *os.Root) error {
 // Env is what a build below Source sees instead of this machine's caches and the network: modules come from the capsule alone, are checked
 // by go.sum, and the toolchain is the one that is here. Go's build cache is keyed by content and is used as it is.
 func (o *Open) Env(environ []string, buildCache string) []string {
+	modules := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(filepath.Join(o.dir, modulesDir)), "/")}
 	return append(environ,
-		"GOPROXY=file://"+filepath.ToSlash(filepath.Join(o.dir, modulesDir)), "GOSUMDB=off", "GONOPROXY=none", "GOPRIVATE=", "GOVCS=*:off", "GOTOOLCHAIN=local", "GOFLAGS=",
+		"GOPROXY="+modules.String(), "GOSUMDB=off", "GONOPROXY=none", "GOPRIVATE=", "GOVCS=*:off", "GOTOOLCHAIN=local", "GOFLAGS=",
 		"GOWORK=off", "GOMODCACHE="+filepath.Join(o.dir, "modcache"), "GOCACHE="+buildCache, "XDG_CACHE_HOME="+filepath.Join(o.dir, "cache"), "KCP_SRC=")
 }
 

@@ -109,6 +109,11 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.insideVM(&opt); err != nil {
 		return err
 	}
+	return f.measure(cmd, opt)
+}
+
+// measure executes the plan between the two time-stamps of an authority, where one is asked.
+func (f *runFlags) measure(cmd *cobra.Command, opt runner.Options) (err error) {
 	if opt.Stamp, err = f.stampPlan(cmd.Context(), opt); err != nil {
 		return err
 	}
