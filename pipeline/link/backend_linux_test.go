@@ -22,7 +22,6 @@ func TestBackends(t *testing.T) {
 				t.Run("loss", func(t *testing.T) { checkLoss(t, c.Backend) })
 				t.Run("delay", func(t *testing.T) { checkDelay(t, c) })
 				t.Run("sockets", func(t *testing.T) { checkSockets(t, c.Backend) })
-				t.Run("more", func(t *testing.T) { checkMore(t, c.Backend) })
 				t.Run("packets", func(t *testing.T) { checkPackets(t, c.Backend) })
 				t.Run("close", func(t *testing.T) { checkClose(t, c.Backend) })
 			})

@@ -12,6 +12,19 @@ import (
 	"transportbench/pipeline/matrix"
 )
 
+// TestImpairments asks every backend that this kernel has for each further impairment.
+func TestImpairments(t *testing.T) {
+	inNamespace(t, func(t *testing.T) {
+		for _, c := range Probe(context.Background()) {
+			if !c.OK {
+				t.Logf("not tested: %s: %v", c.Backend, &UnsupportedError{c.Reason, c.Fix})
+				continue
+			}
+			t.Run(c.Backend, func(t *testing.T) { checkMore(t, c.Backend) })
+		}
+	})
+}
+
 // checkMore asks a backend for each further impairment: it does it, or refuses it by name.
 func checkMore(t *testing.T, backend string) {
 	const delay = 2 * time.Millisecond
