@@ -20,17 +20,14 @@ func holderProgram(dir string) (string, error) {
 		return "", err
 	}
 	built := filepath.Join(dir, drivers.Bench)
-	recipe, ok, err := drivers.ReadRecipe(built)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(built); errors.Is(err, fs.ErrNotExist) {
 		return self, nil
-	case err != nil:
+	}
+	recipe, _, err := drivers.ReadRecipe(built) // without one nothing contradicts it
+	if err != nil {
 		return "", err
 	}
-	if ok {
-		ok, err = current(os.DirFS("."), recipe.Files)
-	}
-	if !ok || err != nil {
+	if same, err := current(os.DirFS("."), recipe.Files); err != nil || !same {
 		return self, err
 	}
 	return built, nil

@@ -99,6 +99,9 @@ func (d *Docker) request(spec boxSpec, image string) testcontainers.ContainerReq
 // confine gives a container its place and no more rights than it needs: the holder may change its own network, a driver may nothing.
 func (d *Docker) confine(spec boxSpec, h *container.HostConfig) {
 	l := d.opt.Limits
+	if spec.holder == "" {
+		l.MemoryBytes = DefaultLimits().MemoryBytes // the holder is no driver, and its end would be taken for the machine's
+	}
 	h.ReadonlyRootfs, h.CapDrop, h.SecurityOpt = true, []string{"ALL"}, []string{"no-new-privileges"}
 	h.LogConfig = container.LogConfig{Type: "none"} // what it says is read while it says it
 	h.NetworkMode = noNetwork

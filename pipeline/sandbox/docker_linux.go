@@ -12,7 +12,7 @@ import (
 
 // Limits of every container. They guard the machine and are far from what a driver needs; the artifact states them.
 type Limits struct {
-	MemoryBytes int64 `json:"memory_bytes"` // of one container, without swap
+	MemoryBytes int64 `json:"memory_bytes"` // of one driver's container, without swap
 	PIDs        int64 `json:"pids"`         // processes and threads of one container
 	NoFile      int64 `json:"nofile"`       // open files of one process
 }

@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,7 +52,13 @@ func run(m *testing.M) int {
 	} else {
 		launchPath = path
 	}
-	return m.Run()
+	code := m.Run()
+	// Where there is no engine there are no images of ours either.
+	if _, err := sandbox.RemoveImages(context.Background(), "transportbench-test/"); err != nil && !errors.As(err, new(*sandbox.UnsupportedError)) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func newTestLocal(t testing.TB) *sandbox.Local {

@@ -116,3 +116,30 @@ func name(names []string, id string) string {
 	}
 	return id[:min(len(id), 12)]
 }
+
+// RemoveImages removes the images of a repository, such as transportbench/ for ours, that no container uses, and returns their names.
+func RemoveImages(ctx context.Context, repository string) ([]string, error) {
+	e, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = e.close() }()
+	list, err := e.api.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("reference", repository+"*")})
+	if err != nil {
+		return nil, engineError("listing images", err)
+	}
+	var removed []string
+	var errs []error
+	for _, img := range list.Items {
+		for _, tag := range img.RepoTags {
+			_, err := e.api.ImageRemove(ctx, tag, client.ImageRemoveOptions{})
+			switch {
+			case err == nil:
+				removed = append(removed, tag)
+			case !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err): // conflict: a container uses it
+				errs = append(errs, engineError("removing image "+tag, err))
+			}
+		}
+	}
+	return removed, errors.Join(errs...)
+}
