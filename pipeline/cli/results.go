@@ -14,6 +14,9 @@ import (
 // resultsDir receives artifacts unless --out names another place; git ignores it.
 const resultsDir = "results"
 
+// pinsFile is where the expected digests stand, relative to the checkout.
+const pinsFile = "containers/pins.json"
+
 // artifactID is <matrix>-<UTC yyyymmddThhmmssZ>-<first seven digits of the commit, or norev>.
 func artifactID(matrixName string, now time.Time) string {
 	rev := "norev"

@@ -21,9 +21,6 @@ import (
 	"transportbench/pipeline/sandbox"
 )
 
-// pinsFile is where the expected digests stand, relative to the checkout.
-const pinsFile = "containers/pins.json"
-
 // options gathers what runner.Run needs and decides the link backend of every profile.
 func (f *runFlags) options(cmd *cobra.Command, plan *matrix.Plan) (runner.Options, error) {
 	var opt runner.Options
