@@ -23,6 +23,16 @@
 // drops packets that nobody chose: they are counted apart as overflow. A rule without a living reader drops everything, so
 // the process that called Apply stays until Close.
 //
+// plain is nothing at all, for calibrations.
+//
+// # Further impairments
+//
+// Loss in bursts, jitter, reordering, duplicates and a rate with steps are for matrices of users. ability.go says who can do
+// what; a backend that cannot refuses by name. nfqueue draws each from the same seed with a number of its own and keeps one
+// chain of bursts for each connection and direction, so that they repeat; netem has one chain for every packet. A rate is
+// shared by both directions in either, because lo is one device, and netem's queue counts a packet with its link header.
+// Steps count from the moment the link was read back. Drops in bursts are judged in burst_ledger.go.
+//
 // # Loss unit
 //
 // netem judges what the sender hands to the device, so a UDP_SEGMENT batch is lost as a whole. nft and nfqueue judge what

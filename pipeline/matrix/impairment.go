@@ -120,12 +120,21 @@ func (i Impairment) String() string {
 	return strings.Join(parts, "-")
 }
 
-// also appends the impairments to a sentence about loss and delay.
+// also appends the impairments to a sentence about loss and delay, by their names in a matrix file.
 func (i Impairment) also() string {
-	if i == (Impairment{}) {
-		return ""
+	var text string
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{
+		{"burst_loss", i.Burst.On()}, {"jitter", i.JitterNS > 0}, {"reorder_percent", i.ReorderPPM > 0},
+		{"duplicate_percent", i.DuplicatePPM > 0}, {"rate_kbit_per_s", i.RateBitPerS > 0}, {"rate_steps", i.Steps != RateSteps{}},
+	} {
+		if f.on {
+			text += " and " + f.name
+		}
 	}
-	return " and " + i.String()
+	return text
 }
 
 func percentOf(ppm int) string {

@@ -157,6 +157,16 @@ func TestUnreliableColumnsAreNotMeasuredOutOfOrder(t *testing.T) {
 	}
 }
 
+func TestImpossibleLinksAreNamed(t *testing.T) {
+	p := planOf(t, impaired(everyImpairment))
+	r := p.Runs[len(p.Runs)-1]
+	r.Profile.Link.Backend = BackendNone
+	const want = "no link backend here can do 0 % loss with 5ms one-way delay and jitter and duplicate_percent and rate_kbit_per_s and rate_steps"
+	if got := r.Unsupported(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestBurstMean(t *testing.T) {
 	b := BurstLoss{GoodToBadPPM: 10_000, BadToGoodPPM: 240_000, BadLossPPM: 1_000_000}
 	if math.Abs(b.InBad()-0.04) > 1e-12 || math.Abs(b.Mean()-0.04) > 1e-12 {
