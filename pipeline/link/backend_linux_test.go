@@ -97,10 +97,11 @@ func checkPackets(t *testing.T, backend string) {
 // fragments are the later fragments seen. netem's split by direction counts datagrams before they are cut, so with fragments
 // its ledger is one direction, whose first packets are the two that carry ports.
 func fragments(c Counters) int64 {
-	switch last := c.Directions[len(c.Directions)-1]; {
-	case last.Name == directionNames[other]:
+	last := c.Directions[len(c.Directions)-1]
+	switch last.Name {
+	case directionNames[other]:
 		return last.Seen
-	case last.Name == bothDirections:
+	case bothDirections:
 		return last.Seen - 2
 	}
 	return 0

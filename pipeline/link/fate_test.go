@@ -46,7 +46,7 @@ func TestBurstsFollowTheModel(t *testing.T) {
 			x, y := indicator(s[i]), indicator(s[i-lag])
 			sum, product = sum+x, product+(x-mean)*(y-mean)
 		}
-		want := math.Pow(0.895, 2) * b.InBad() * (1 - b.InBad()) * math.Pow(0.74, float64(lag))
+		want := 0.895 * 0.895 * b.InBad() * (1 - b.InBad()) * math.Pow(0.74, float64(lag))
 		if got := product / float64(n-lag); math.Abs(got-want) > 0.0012 {
 			t.Errorf("covariance at lag %d is %.5f, want %.5f", lag, got, want)
 		}

@@ -1,9 +1,6 @@
 package matrix
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 const (
 	certainPPM = 1_000_000
@@ -94,7 +91,7 @@ func (l LinkSpec) stepProblem() (field, why string) {
 		case !rateOK(s.RateBitPerS):
 			return path + ".rate_kbit_per_s", rateRange(s.RateBitPerS)
 		case s.AfterNS <= last.AfterNS || s.AfterNS > maxDuration:
-			return path + ".after", fmt.Sprintf("is %v, want more than %v and at most %v", s.AfterNS, last.AfterNS, time.Duration(maxDuration))
+			return path + ".after", fmt.Sprintf("is %v, want more than %v and at most %v", s.AfterNS, last.AfterNS, maxDuration)
 		case s.RateBitPerS == last.RateBitPerS:
 			return path + ".rate_kbit_per_s", "is the rate before it: the step changes nothing"
 		}
