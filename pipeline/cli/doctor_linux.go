@@ -12,12 +12,14 @@ import (
 	"transportbench/pipeline/link"
 	"transportbench/pipeline/matrix"
 	"transportbench/pipeline/sandbox"
+	"transportbench/pipeline/vm"
 )
 
 // diagnosis is what doctor found, in words and for machines.
 type diagnosis struct {
 	Probe    sandbox.Probe    `json:"probe"`
 	Docker   dockerState      `json:"docker"`
+	VM       string           `json:"vm"` // what --runtime vm would use, or what it lacks
 	Profiles []profileAbility `json:"profiles"`
 	Drivers  []driverState    `json:"drivers"`
 }
@@ -83,6 +85,7 @@ func diagnose(cmd *cobra.Command, driversDir string) (*diagnosis, error) {
 		return nil, err
 	}
 	d.Docker = dockerAbility(cmd.Context(), driversDir)
+	d.VM = vm.Ability(cmd.Context(), pinsFile)
 	best := d.Probe
 	if best.Namespaces != "ok" && d.Docker.Probe != nil { // containers may do what this user may not
 		best = *d.Docker.Probe
@@ -131,6 +134,7 @@ func (d *diagnosis) print(out io.Writer) error {
 		fmt.Fprintf(w, "link %s\t%s\n", c.Backend, capabilityText(c))
 	}
 	d.Docker.print(w)
+	fmt.Fprintf(w, "virtual machine\t%s\n", d.VM)
 	byBackend := map[string]int{}
 	for _, p := range d.Profiles {
 		byBackend[p.Backend]++

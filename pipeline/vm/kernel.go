@@ -36,6 +36,9 @@ type pin struct {
 
 const maxPins = 1 << 20
 
+// cacheName is the folder of unpacked kernels in the user's cache, by digest of their packages.
+const cacheName = "transportbench/kernel"
+
 // KernelFile describes a kernel that the user brings. modules is its lib/modules/<release>.
 func KernelFile(image, modules string) (Kernel, error) {
 	sum, err := hashFile(image)
@@ -59,7 +62,7 @@ func PinnedKernel(ctx context.Context, pins string) (Kernel, error) {
 	if err != nil {
 		return Kernel{}, fmt.Errorf("kernel cache: %w", err)
 	}
-	dir := filepath.Join(base, "transportbench", "kernel", p.SHA256)
+	dir := filepath.Join(base, cacheName, p.SHA256)
 	if !exists(dir) {
 		if err := p.fetch(ctx, dir); err != nil {
 			return Kernel{}, fmt.Errorf("kernel %s %s: %w", p.Package, p.Version, err)

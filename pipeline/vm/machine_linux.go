@@ -102,32 +102,24 @@ func (m *Machine) Run(ctx context.Context, j Job, out string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	img, err := m.image(j)
+	if err != nil {
+		return Result{}, err
+	}
+	img.facts.QEMU = version
 	dir, err := os.MkdirTemp("", "transportbench-vm-")
 	if err != nil {
 		return Result{}, fmt.Errorf("virtual machine: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ms, err := loadModules(m.Kernel.Modules, without(wanted, j.Leave), builtinModules(m.Kernel.Modules))
-	if err != nil {
-		return Result{}, err
-	}
-	var base bytes.Buffer
-	if err := writeBase(&base, m.Kernel, m.Init, ms); err != nil {
-		return Result{}, err
-	}
-	sum := sha256.Sum256(base.Bytes())
-	facts := Facts{
-		Release: m.Kernel.Release, Package: m.Kernel.Package, KernelSHA256: m.Kernel.SHA256, Pinned: m.Kernel.Pinned,
-		InitramfsSHA256: hex.EncodeToString(sum[:]), QEMU: version, CPUs: m.CPUs, MemoryMiB: m.MemoryMiB,
-	}
 	var tried []string
 	for _, accel := range accelerators(m.Accel) {
-		facts.Accelerator = accel
+		img.facts.Accelerator = accel
 		initrd := filepath.Join(dir, accel+".cpio")
-		if err := m.writeInitrd(initrd, base.Bytes(), facts, j, ms); err != nil {
+		if err := img.write(initrd, j); err != nil {
 			return Result{}, err
 		}
-		res, err := m.boot(ctx, facts, initrd, out)
+		res, err := m.boot(ctx, img.facts, initrd, out)
 		res.Tried = tried
 		var boot *BootError
 		if accel == AccelKVM && m.Accel == AccelAuto && errors.As(err, &boot) && ctx.Err() == nil {
@@ -138,6 +130,29 @@ func (m *Machine) Run(ctx context.Context, j Job, out string) (Result, error) {
 		return res, err
 	}
 	return Result{}, errors.New("virtual machine: no accelerator was tried") // accelerators is never empty
+}
+
+// image is what the machine boots besides the kernel.
+type image struct {
+	base    []byte // first archive
+	modules []module
+	facts   Facts
+}
+
+func (m *Machine) image(j Job) (*image, error) {
+	ms, err := loadModules(m.Kernel.Modules, without(wanted, j.Leave), builtinModules(m.Kernel.Modules))
+	if err != nil {
+		return nil, err
+	}
+	var base bytes.Buffer
+	if err := writeBase(&base, m.Kernel, m.Init, ms); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(base.Bytes())
+	return &image{base.Bytes(), ms, Facts{
+		Release: m.Kernel.Release, Package: m.Kernel.Package, KernelSHA256: m.Kernel.SHA256, Pinned: m.Kernel.Pinned,
+		InitramfsSHA256: hex.EncodeToString(sum[:]), CPUs: m.CPUs, MemoryMiB: m.MemoryMiB,
+	}}, nil
 }
 
 func (m *Machine) note(s string) {
@@ -165,6 +180,10 @@ func (m *Machine) check(ctx context.Context) (string, error) {
 	if err := Static(m.Init); err != nil {
 		return "", err
 	}
+	return qemuVersion(ctx)
+}
+
+func qemuVersion(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, qemu, "--version").Output()
 	if err != nil {
 		return "", fmt.Errorf("virtual machine: %w; install QEMU (Debian and Ubuntu: apt-get install qemu-system-x86)", err)
@@ -173,19 +192,19 @@ func (m *Machine) check(ctx context.Context) (string, error) {
 	return line, nil
 }
 
-// writeInitrd joins the base and the job's archive: the kernel unpacks one after the other.
-func (m *Machine) writeInitrd(name string, base []byte, facts Facts, j Job, ms []module) error {
+// write joins the base and the job's archive: the kernel unpacks one after the other.
+func (i *image) write(name string, j Job) error {
 	b := boot{Job: j, Now: time.Now().UTC()}
-	for _, mod := range ms {
+	for _, mod := range i.modules {
 		if !contains(j.NoLoad, mod.name) {
-			b.Modules = append(b.Modules, "/lib/modules/"+m.Kernel.Release+"/"+mod.path)
+			b.Modules = append(b.Modules, "/lib/modules/"+i.facts.Release+"/"+mod.path)
 		}
 	}
 	job, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	known, err := json.Marshal(facts)
+	known, err := json.Marshal(i.facts)
 	if err != nil {
 		return err
 	}
@@ -193,7 +212,7 @@ func (m *Machine) writeInitrd(name string, base []byte, facts Facts, j Job, ms [
 	if err != nil {
 		return fmt.Errorf("initramfs: %w", err)
 	}
-	_, err = f.Write(base)
+	_, err = f.Write(i.base)
 	if err == nil {
 		err = writeJob(f, j, map[string][]byte{jobFile: job, FactsFile: known})
 	}
