@@ -13,9 +13,6 @@ import (
 	"transportbench/pipeline/matrix"
 )
 
-// netemTick is the kernel's unit for the old fields of netem: 2^6 ns, PSCHED_SHIFT of include/net/pkt_sched.h.
-const netemTick = 64 * time.Nanosecond
-
 // netemBackend is the kernel's own network emulator as the root qdisc of lo.
 type netemBackend struct {
 	conn  *netlink.Conn // of the namespace that install ran in

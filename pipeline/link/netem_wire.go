@@ -35,6 +35,9 @@ const (
 	firstOfReorders = 1 // gap of 1: every packet may be the one that leaves at once
 )
 
+// netemTick is the kernel's unit for the old fields of netem: 2^6 ns, PSCHED_SHIFT of include/net/pkt_sched.h.
+const netemTick = 64 * time.Nanosecond
+
 // netemOptions are the settings of one netem qdisc. Shares are of 2^32, see dropThreshold.
 type netemOptions struct {
 	latency, jitter time.Duration
