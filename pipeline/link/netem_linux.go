@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/google/nftables/expr"
 	"github.com/mdlayher/netlink"
