@@ -122,8 +122,8 @@ func (f *runFlags) bring(j *vm.Job) error {
 	for _, w := range f.words() {
 		key, value, _ := strings.Cut(w, "=")
 		switch {
-		case key == "--matrix" && !slices.Contains(matrix.BuiltinNames(), f.selection.matrix):
-			j.Files["/"+value], w = f.selection.matrix, "--matrix=/"+value
+		case key == "--matrix" && !slices.Contains(matrix.BuiltinNames(), f.matrix):
+			j.Files["/"+value], w = f.matrix, "--matrix=/"+value
 		case key == "--driver":
 			i := slices.IndexFunc(bound, func(b binding) bool { return b.name == value })
 			inside := "/bound/" + value

@@ -25,7 +25,7 @@ func TestVMJob(t *testing.T) {
 	must(t, os.WriteFile(matrixFile, nil, 0o644))
 	f := runFlags{driversDir: dir, progress: "auto", hostLabel: "here"}
 	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.selection.flags(fs)
+	f.flags(fs)
 	must(t, fs.Parse([]string{"--matrix", matrixFile, "--driver", "mine=" + exe, "--only", "loss=5", "--scale", "0.5", "--deadline-scale", "10", "--repetitions", "2"}))
 	j, err := f.vmJob("/results/x", true)
 	must(t, err)
