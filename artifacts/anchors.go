@@ -10,36 +10,43 @@ import (
 	"time"
 )
 
-// Anchor is the journal line that puts an authority's time-stamp of the plan hash before the first run: the lines after it were written
-// after the time-stamp was given. Only the hash of the token counts; the rest repeats it for readers.
+// Anchor is the journal line that puts somebody else's evidence of the plan before the first run: an authority's time-stamp of the plan
+// hash, the digest under which the plan was pushed to a registry, or both. The lines after it were written after that. Only the hashes
+// count; the rest repeats it for readers.
 type Anchor struct {
 	Type      string    `json:"type"`
 	Prev      string    `json:"prev"`
-	File      string    `json:"file"`
-	SHA256    string    `json:"sha256"`    // of the file
-	PlanHash  string    `json:"plan_hash"` // what was stamped
-	Authority string    `json:"authority"`
-	Time      time.Time `json:"time"` // as the authority says
+	File      string    `json:"file,omitempty"`   // the time-stamp; empty: none
+	SHA256    string    `json:"sha256,omitempty"` // of the file
+	PlanHash  string    `json:"plan_hash"`        // what was stamped or pushed
+	Authority string    `json:"authority,omitempty"`
+	Time      time.Time `json:"time,omitzero"`    // as the authority says
+	Pushed    string    `json:"pushed,omitempty"` // reference with digest of the plan in a registry; empty: none
 }
 
-// Stamp is an answer of a time-stamping authority (RFC 3161, DER) that the caller has checked.
+// Stamp is an answer of a time-stamping authority (RFC 3161, DER) that the caller has checked, and for a plan where it was pushed.
 type Stamp struct {
-	Answer    []byte
+	Answer    []byte // nil: no authority was asked
+	Pushed    string
 	Authority string
 	Time      time.Time
 }
 
 const maxAnchorBytes = 64 << 10
 
-// AppendAnchor stores the time-stamp of the plan hash and chains its hash into the journal, which must be empty.
+// AppendAnchor stores the evidence of the plan and chains its hash into the journal, which must be empty.
 func (w *Writer) AppendAnchor(s Stamp) error {
 	if w.journal.lines > 0 {
 		return at(JournalFile, w.journal.lines, errors.New("the plan can be anchored before the first line only"))
 	}
-	if err := writeAnchor(w.root, PlanAnchor, s.Answer); err != nil {
-		return err
+	a := &Anchor{PlanHash: w.manifest.PlanHash, Pushed: s.Pushed}
+	if s.Answer != nil {
+		if err := writeAnchor(w.root, PlanAnchor, s.Answer); err != nil {
+			return err
+		}
+		a.File, a.SHA256, a.Authority, a.Time = PlanAnchor, hashOf(s.Answer), s.Authority, s.Time
 	}
-	return w.journal.append(&Anchor{File: PlanAnchor, SHA256: hashOf(s.Answer), PlanHash: w.manifest.PlanHash, Authority: s.Authority, Time: s.Time})
+	return w.journal.append(a)
 }
 
 // AddJournalAnchor stores a time-stamp of the hash of a journal line of the artifact in dir, sealed or not. It returns the file's name.

@@ -111,6 +111,13 @@ func support(s *summary.Summary) []string {
 // vouched says who says that these are all runs and in this order. Whether a time-stamp is worth anything is for bench verify to say.
 func vouched(s *summary.Summary) string {
 	const check = " See bench verify --tsa-ca."
+	if s.PlanPushed && !s.PlanStamped {
+		after := "what came after it is asserted by the producer only."
+		if s.JournalStamped {
+			after = "an authority time-stamped the journal after the last one (anchors/)." + check
+		}
+		return "Order and completeness of the runs: the plan was pushed to a registry before the first run (runs.ndjson, first line), which can say when; " + after
+	}
 	switch {
 	case s.PlanStamped && s.JournalStamped:
 		return "Order and completeness of the runs: an authority time-stamped the plan before the first run and the journal after the last one (anchors/)." + check

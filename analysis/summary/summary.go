@@ -37,6 +37,7 @@ type Summary struct {
 	Status   map[matrix.Cell]*Status
 	Rows     map[matrix.Cell]map[string]Row
 
+	PlanPushed     bool // the plan was pushed to a registry before the first run, as far as the journal says
 	PlanStamped    bool // somebody else time-stamped the plan before the first run, as far as the journal says
 	JournalStamped bool // somebody else time-stamped the last line of the journal
 }

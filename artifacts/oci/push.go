@@ -107,7 +107,7 @@ func (c *Client) subject(ctx context.Context, to Ref, of *Ref) (*ocispec.Descrip
 	if err != nil {
 		return nil, explain(*of, err)
 	}
-	if m.ArtifactType != ArtifactType {
+	if m.ArtifactType != ArtifactType && m.ArtifactType != PlanType {
 		return nil, fmt.Errorf("attach to %s: it is no artifact of bench but %q", of, printable(m.ArtifactType))
 	}
 	d = bare(d)

@@ -100,7 +100,9 @@ func summarize(a *artifacts.Artifact) (*summary.Summary, error) {
 	}
 	s, err := summary.Build(a.Manifest.Columns, ids, a.Records)
 	if err == nil {
-		s.PlanStamped, s.JournalStamped = len(a.Anchors) > 0, slices.Contains(a.Stamped, a.Lines)
+		s.PlanStamped = slices.ContainsFunc(a.Anchors, func(x artifacts.Anchor) bool { return x.File != "" })
+		s.PlanPushed = slices.ContainsFunc(a.Anchors, func(x artifacts.Anchor) bool { return x.Pushed != "" })
+		s.JournalStamped = slices.Contains(a.Stamped, a.Lines)
 	}
 	return s, err
 }

@@ -35,6 +35,7 @@ type runFlags struct {
 	hostLabel    string
 	withHostName bool
 	tsa          string
+	pushPlan     string
 	vm           machineFlags
 	facts        string // inside a virtual machine: the file that describes it
 }
@@ -134,8 +135,8 @@ func (f *runFlags) check() error {
 		return usage("--resume: excludes --out and --continue")
 	case f.noWait && f.shared:
 		return usage("--no-wait: excludes --shared")
-	case f.tsa != "" && f.runtime == runtimeVM:
-		return usage("--tsa: a virtual machine has no way to the authority; anchor the journal afterwards with bench anchor")
+	case f.tsa+f.pushPlan != "" && f.runtime == runtimeVM:
+		return usage("--tsa, --push-plan: a virtual machine has no way out; anchor the journal afterwards with bench anchor")
 	case !slices.Contains([]string{"auto", "bar", "plain", "json"}, f.progress):
 		return usage("--progress %q: want auto, bar, plain or json", f.progress)
 	}

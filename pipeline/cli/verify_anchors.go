@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -11,6 +12,7 @@ import (
 	"transportbench/analysis/summary"
 	"transportbench/artifacts"
 	"transportbench/artifacts/anchor"
+	"transportbench/artifacts/oci"
 )
 
 // clockSlack is how far this machine's clock and the authority's may differ before a note says so.
@@ -63,6 +65,15 @@ func auditPlanAnchor(into *summary.Audit, a *artifacts.Artifact, line artifacts.
 	first, err := a.LineHash(1)
 	into.Check(err == nil && len(a.Anchors) == 1 && line.Prev == genesisHash && first != "", "anchor", path, "the first line of the journal", "another line")
 	into.Check(line.PlanHash == a.Manifest.PlanHash, "anchor", path, a.Manifest.PlanHash, line.PlanHash)
+	if line.Pushed != "" {
+		_, err := oci.ParseRef(line.Pushed)
+		into.Check(err == nil && strings.Contains(line.Pushed, "@sha256:"), "anchor", path, "a reference with a digest", line.Pushed)
+		into.Skip("anchor-pushed", "the plan was pushed as "+oneLine(line.Pushed)+"; ask that registry when it arrived")
+	}
+	if line.File == "" {
+		into.Check(line.Pushed != "", "anchor", path, "a time-stamp or a reference", "neither")
+		return
+	}
 	into.Check(line.File == artifacts.PlanAnchor, "anchor", path, artifacts.PlanAnchor, line.File)
 	answer, err := artifacts.ReadAnchor(a.Dir, artifacts.PlanAnchor)
 	if err != nil {
