@@ -65,7 +65,7 @@ func engineError(doing string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &EngineError{doing, "it did not answer in time: see its log (journalctl -u docker) and the load of its machine", err}
 	case has("connection refused", "Cannot connect to the Docker daemon", "EOF", "broken pipe", "connection reset", "no such file or directory: dial"):
-		return &EngineError{doing, "it went away: start it again and go on with --resume", err}
+		return &EngineError{doing, "it went away: start it again and go on with --resume DIR --retry-failed", err}
 	}
 	return &EngineError{doing, "", err}
 }
