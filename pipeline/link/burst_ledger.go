@@ -13,10 +13,11 @@ import (
 // Annals of Mathematical Statistics 23 (1952), 493-507; the tilted matrix is that of A. Dembo and O. Zeitouni, "Large
 // Deviations Techniques and Applications" (1998), section 3.1.
 //
-// The start may be either state. A chain that stays in its state more often than not is associated, so what is taken out of
-// one (every second packet, say) or put together from several short ones varies less than one chain of n (J. Esary,
-// F. Proschan, D. Walkup, the same journal 38 (1967), 1466-1474): the bound holds for a direction of netem, whose chain runs
-// through both, and for the many connections of nfqueue. The matrix package refuses other chains.
+// The start may be either state. A chain that stays in its state more often than not is associated (J. Esary, F. Proschan,
+// D. Walkup, the same journal 38 (1967), 1466-1474), so several short ones vary less than one chain of as many packets; and one
+// of which only some packets are counted remembers less from one to the next, which lowers E[exp(t S)] too. So the bound
+// holds for a direction of netem, whose chain runs through both, and for the many connections of nfqueue; a test compares
+// both with one chain. The matrix package refuses other chains.
 func burstTail(n, k int64, b matrix.BurstLoss, upper bool) float64 {
 	sign := 1.0
 	if !upper {

@@ -90,6 +90,31 @@ func TestBurstTailBounds(t *testing.T) {
 	}
 }
 
+// TestPartsOfChainsVaryLess compares E[exp(t S)] of one chain with that of every second packet of a longer one, and of many
+// short chains that start in the long run's proportion.
+func TestPartsOfChainsVaryLess(t *testing.T) {
+	const n = 240
+	for _, b := range models() {
+		faster := 2 - float64(b.GoodToBadPPM+b.BadToGoodPPM)/1e6 // the chain of every second packet
+		second := b
+		second.GoodToBadPPM, second.BadToGoodPPM = int(float64(b.GoodToBadPPM)*faster), int(float64(b.BadToGoodPPM)*faster)
+		short := lossDistribution(n/20, b, b.InBad())
+		for _, tilt := range []float64{-20, -2, -0.5, -0.1, 0.1, 0.5, 1, 2} {
+			whole := logMGF(n, tilt, b)
+			if got := logMGF(n, tilt, second); got > whole+1e-4 {
+				t.Errorf("%+v tilt %g: every second packet %g, one chain %g", b, tilt, got, whole)
+			}
+			sum := 0.0
+			for k, w := range short {
+				sum += w * math.Exp(tilt*float64(k))
+			}
+			if got := 20 * math.Log(sum); got > whole+1e-9 {
+				t.Errorf("%+v tilt %g: 20 short chains %g, one chain %g", b, tilt, got, whole)
+			}
+		}
+	}
+}
+
 // TestBurstsAreJudged draws honest runs through every backend's way to share a chain, and dishonest ones.
 func TestBurstsAreJudged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
