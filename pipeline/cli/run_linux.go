@@ -242,8 +242,11 @@ func (f *runFlags) finish(cmd *cobra.Command, t runner.Totals) error {
 	}
 	switch t.ExitCode() {
 	case runner.ExitInterrupted:
-		return fail(ExitInterrupted, fmt.Errorf("interrupted with %d of %d runs to do; go on with: bench run --resume %s",
-			t.NotRun, t.Planned, t.Dir))
+		advice := "go on with: bench run --resume " + t.Dir
+		if f.facts != "" {
+			advice = "the artifact has the others; a virtual machine cannot resume it"
+		}
+		return fail(ExitInterrupted, fmt.Errorf("interrupted with %d of %d runs to do; %s", t.NotRun, t.Planned, advice))
 	case runner.ExitPartial:
 		return fail(ExitPartial, fmt.Errorf("%d of %d runs failed, %d did not run; see the reasons above", t.Failed, t.Planned, t.NotRun))
 	}
