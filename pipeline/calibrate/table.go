@@ -82,6 +82,7 @@ func (r *Report) rows() []row {
 		}
 	}
 	return append(rows,
+		row{"arrived after a later one, all of the above", "", orderText},
 		row{"same seed, same drops", "", replayText},
 		row{"sender with UDP_SEGMENT: one loss takes", "", batchText},
 		row{"RTT idle: min / p50 / p99 / max", spreadText(r.Plain.RTT), func(b Backend) string { return delayText(b, func(d *Delay) string { return spreadText(d.Idle) }) }},
@@ -127,6 +128,14 @@ func countText(l Loss) string {
 
 func runsText(l Loss) string {
 	return fmt.Sprintf("z %+.2f, chance %.3g", l.Runs.Z, l.Runs.Chance)
+}
+
+func orderText(b Backend) string {
+	var late, all int64
+	for _, l := range b.Loss {
+		late, all = late+l.OutOfOrder, all+l.Packets-l.Lost
+	}
+	return fmt.Sprintf("%d of %d", late, all)
 }
 
 func replayText(b Backend) string {
