@@ -70,6 +70,9 @@ func Lint() error {
 	return sh.RunV("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "run", "--allow-parallel-runners", "./...")
 }
 
+// FlakeHashes writes flakehashes.json, the hash of the vendored modules that Nix builds with.
+func FlakeHashes() error { return sh.RunV("go", "-C", "tools", "run", "./flakehashes", "write", "..") }
+
 // CI runs what the gate runs.
 func CI() error { return sh.RunV("bash", ".ci/run") }
 

@@ -7,6 +7,8 @@ tool (
 	github.com/rhysd/actionlint/cmd/actionlint
 )
 
+require github.com/nix-community/go-nix v0.0.0-20250101154619-4bdde671e0a1
+
 require (
 	4d63.com/gocheckcompilerdirectives v1.4.0 // indirect
 	4d63.com/gochecknoglobals v0.2.2 // indirect

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -16,6 +17,10 @@ type version struct {
 	Toolchain string `json:"toolchain"`
 	Platform  string `json:"platform"`
 }
+
+// stamp is the commit of a build whose sources are no git checkout, with "-dirty" behind it where they differ: nix/package.nix sets it
+// through the linker.
+var stamp string
 
 func buildVersion() version {
 	v := version{Toolchain: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
@@ -30,6 +35,9 @@ func buildVersion() version {
 		case "vcs.modified":
 			v.Dirty = s.Value == "true"
 		}
+	}
+	if v.Commit == "" {
+		v.Commit, v.Dirty = strings.CutSuffix(stamp, "-dirty")
 	}
 	return v
 }
