@@ -65,8 +65,11 @@ func Conform() error { return bench("conform", "--all") }
 // BenchSelf reports what a run costs besides measuring.
 func BenchSelf() error { return bench("self") }
 
-// Lint checks formatting, go vet and the linters of .golangci.yml.
+// Lint checks formatting, go vet, the linters of .golangci.yml and the workflows.
 func Lint() error {
+	if err := sh.RunV("go", "tool", "-modfile=tools/actionlint/go.mod", "actionlint", "-shellcheck=", "-pyflakes="); err != nil {
+		return err
+	}
 	return sh.RunV("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "run", "--allow-parallel-runners", "./...")
 }
 
