@@ -50,6 +50,9 @@ func Build() error {
 // Images assembles one container image per driver and the holder's, with archives and lists of contents in .build/images.
 func Images() error { return bench("images", "build") }
 
+// Release builds into dist one static program per processor that carries launch and the Go drivers, and their digests.
+func Release() error { return bench("release") }
+
 // Test runs the unit tests; TEST_FLAGS adds flags to go test.
 func Test() error {
 	mg.Deps(Build)

@@ -27,7 +27,13 @@ func driversFolder(flag string) (string, error) {
 	if err != nil {
 		return "", fail(ExitEnvironment, err)
 	}
-	dir, err := drivers.Dir(flag, exe)
+	dir := ""
+	if flag == "" {
+		dir, err = carriedDrivers(exe)
+	}
+	if err == nil && dir == "" {
+		dir, err = drivers.Dir(flag, exe)
+	}
 	if err != nil {
 		return "", fail(ExitEnvironment, err)
 	}

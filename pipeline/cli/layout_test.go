@@ -57,6 +57,7 @@ var layers = []layer{
 	{"pipeline/host", "a machine is described without knowing the experiment", []string{"pipeline/host"}, nil},
 	{"pipeline/sandbox", "a runtime opens links and starts processes", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "transports/wire"}, nil},
 	{"pipeline/vm", "a virtual machine runs any command and knows no experiment", []string{"pipeline/vm"}, nil},
+	{"pipeline/carry", "a program carries files and does not know what for", []string{"pipeline/carry"}, nil},
 	{"pipeline/drivers", "drivers are files with a contract", []string{"transports/wire", "artifacts", "pipeline/drivers", "pipeline/matrix"}, nil},
 	{"pipeline/capsule", "sources are packed and unpacked, not built", nil, nil},
 	{"artifacts", "the format knows plans and records", []string{"pipeline/matrix", "pipeline/link", "transports/wire", "artifacts"}, nil},

@@ -80,7 +80,10 @@ func BuildBench(ctx context.Context, root, dir string, report func(Built)) error
 	return b.one(ctx, b.goProgram(Bench, "pipeline/cmd/bench", ""), report)
 }
 
-type builder struct{ root, dir string }
+type builder struct {
+	root, dir string
+	target    Target
+}
 
 // program is one binary: how it is made and what of.
 type program struct {
@@ -124,7 +127,7 @@ func (b builder) goProgram(name, pkg, variable string) program {
 	compile := func(ctx context.Context, out string) error {
 		flags := "-ldflags=-buildid="
 		if variable != "" {
-			revision, err := goRevision(ctx, b.root, pkg)
+			revision, err := goRevision(ctx, b.root, pkg, b.target.env()...)
 			if err != nil {
 				return err
 			}
@@ -139,7 +142,7 @@ func (b builder) goProgram(name, pkg, variable string) program {
 func (b builder) launch() program {
 	const text = "containers/launch/launch.c"
 	compile := func(ctx context.Context, out string) error {
-		return b.command(ctx, "gcc", "-O2", "-static", "-o", out, text)
+		return b.command(ctx, b.target.compiler(), "-O2", "-static", "-o", out, text)
 	}
 	inputs := func(context.Context) ([]SourceFile, error) { return readSources(b.root, []string{text}) }
 	return program{name: Launch, from: text, make: compile, inputs: inputs, tools: CToolchain}
@@ -148,7 +151,7 @@ func (b builder) launch() program {
 func (b builder) command(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = b.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "LC_ALL=C")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "LC_ALL=C"), b.target.env()...)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Run(); err != nil {

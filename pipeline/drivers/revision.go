@@ -18,11 +18,11 @@ import (
 // goRevision identifies the sources of a Go driver: SHA-256 over the name and content of every file of this module that enters
 // it and over the versions of the other modules that do. A driver's digest therefore changes with its sources and not with
 // every commit, which is what lets pins.json freeze it.
-func goRevision(ctx context.Context, root, pkg string) (string, error) {
+func goRevision(ctx context.Context, root, pkg string, env ...string) (string, error) {
 	const format = `{{if not .Standard}}{{if .Module.Main}}{{range .GoFiles}}file {{$.Dir}}/{{.}}{{"\n"}}{{end}}{{else}}module {{.Module.Path}}@{{.Module.Version}}{{"\n"}}{{end}}{{end}}`
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", format, "./"+pkg)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), env...)
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
