@@ -19,7 +19,7 @@ func newRelease() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "release", Short: "Build one static program per processor that carries launch and the Go drivers", Args: noArgs,
-		Long: "Writes bench-linux-amd64, bench-linux-arm64 and SHA256SUMS. Each program needs nothing else: it unpacks what it carries into the\n" +
+		Long: "Writes bench-linux-amd64, bench-linux-arm64, LICENSES.txt and SHA256SUMS. Each program needs nothing else: it unpacks what it carries into the\n" +
 			"user's cache at the first use and checks it at every use. The same commit and toolchains give the same bytes.\n\n" +
 			"Needs the Go toolchain and a C compiler with static libc for both processors.",
 		Example: "  bench release --out dist",
@@ -38,21 +38,36 @@ func release(cmd *cobra.Command, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	var sums []byte
+	terms, err := drivers.Licences(cmd.Context(), ".")
+	if err != nil {
+		return err
+	}
+	sums, err := addFile(cmd, out, "LICENSES.txt", terms, 0o644)
+	if err != nil {
+		return err
+	}
 	for _, t := range drivers.Targets() {
 		program, err := releaseFor(cmd.Context(), t)
 		if err != nil {
 			return err
 		}
-		name := "bench-linux-" + t.Arch
-		if err := replaceFile(filepath.Join(out, name), program, 0o755); err != nil {
-			return fmt.Errorf("release: %w", err)
+		line, err := addFile(cmd, out, "bench-linux-"+t.Arch, program, 0o755)
+		if err != nil {
+			return err
 		}
-		line := fmt.Sprintf("%s  %s\n", digest(program), name)
-		fmt.Fprint(cmd.OutOrStdout(), line)
-		sums = append(sums, line...)
+		sums += line
 	}
-	return replaceFile(filepath.Join(out, "SHA256SUMS"), sums, 0o644)
+	return replaceFile(filepath.Join(out, "SHA256SUMS"), []byte(sums), 0o644)
+}
+
+// addFile writes one file of the release and says its digest, as sha256sum does.
+func addFile(cmd *cobra.Command, out, name string, content []byte, mode os.FileMode) (string, error) {
+	if err := replaceFile(filepath.Join(out, name), content, mode); err != nil {
+		return "", fmt.Errorf("release: %w", err)
+	}
+	line := fmt.Sprintf("%s  %s\n", digest(content), name)
+	_, err := fmt.Fprint(cmd.OutOrStdout(), line)
+	return line, err
 }
 
 // replaceFile renames into place, because the old program may be running.
