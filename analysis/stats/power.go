@@ -13,7 +13,8 @@ func Required(variance, effect float64) int {
 	if effect == 0 || math.IsNaN(effect) || math.IsNaN(variance) {
 		return 1e9
 	}
-	return max(2, int(math.Ceil(min(variance*math.Pow(powerZ/effect, 2), 1e9))))
+	ratio := powerZ / effect
+	return max(2, int(math.Ceil(min(variance*ratio*ratio, 1e9))))
 }
 
 // Visible is the inverse of Required: the least log ratio that n blocks show. +Inf below two blocks.

@@ -42,7 +42,7 @@ func newPlan() *cobra.Command {
 	s.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a run, with --power one in all")
 	cmd.Flags().BoolVar(&needs, "power", false, "print runs, minutes and the smallest visible effect of each published statement; selects nothing")
-	cmd.Flags().StringVar(&from, "from", "", "with --power: take the time of a run from the artifact in `folder`, else from the printed throughput (bursts alone)")
+	cmd.Flags().StringVar(&from, "from", "", "with --power: take the time of a run from the full-size runs of the artifact in `folder`, else from the printed throughput (bursts alone)")
 	cmd.Flags().BoolVar(&onlyHash, "hash", false, "print the plan's hash only")
 	return cmd
 }

@@ -2,7 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
+	"path/filepath"
 	"testing"
+
+	"transportbench/analysis/summary"
+	"transportbench/analysis/summary/summarytest"
+	"transportbench/pipeline/matrix"
 )
 
 func TestPlanPowerGolden(t *testing.T) {
@@ -13,24 +19,36 @@ func TestPlanPowerGolden(t *testing.T) {
 	golden(t, "plan-power.txt", out)
 }
 
+// TestPlanPowerTakesTimesFromAnArtifact: times of full-size runs count, those of scaled runs would promise too little and do not.
 func TestPlanPowerTakesTimesFromAnArtifact(t *testing.T) {
-	var doc struct {
-		Claims []struct {
-			ID    string `json:"id"`
-			Timed int    `json:"cells_timed"`
-		} `json:"claims"`
-	}
-	code, out, errs := bench("plan", "--power", "--json", "--from", "../../artifacts/published-20261201T014312Z-8c6e934")
-	if code != ExitOK {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	must(t, json.Unmarshal([]byte(out), &doc))
-	got := map[string]int{}
-	for _, c := range doc.Claims {
-		got[c.ID] = c.Timed
-	}
-	if len(got) != 4 || got["single-5pct-loss"] != 4 {
-		t.Errorf("cells timed by claim: %v", got)
+	full, scaled := claimed(), claimed()
+	scaled.Scale = 0.01
+	for name, c := range map[string]struct {
+		sel  matrix.Selection
+		want map[string]int
+	}{
+		"full":   {full, map[string]int{"small-messages-batch": 5, "single-5pct-loss": 4, "policy-throughput": 0, "policy-loaded-rtt": 0}},
+		"scaled": {scaled, map[string]int{"small-messages-batch": 0, "single-5pct-loss": 0, "policy-throughput": 0, "policy-loaded-rtt": 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "a")
+			must(t, summarytest.Build(dir, summarytest.Spec{Matrix: "published", Selection: c.sel, Rate: asPublished(t)}))
+			code, out, errs := bench("plan", "--power", "--json", "--from", dir)
+			if code != ExitOK {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			var doc struct {
+				Claims []summary.ClaimPower `json:"claims"`
+			}
+			must(t, json.Unmarshal([]byte(out), &doc))
+			got := map[string]int{}
+			for _, p := range doc.Claims {
+				got[p.ID] = p.Timed
+			}
+			if !maps.Equal(got, c.want) {
+				t.Errorf("cells timed by claim: %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
