@@ -1,5 +1,5 @@
-# The container images of containers/images.yaml, made by dockerTools: the same files and settings. The digests differ, because Nix brings
-# its own toolchain and puts all files into one layer.
+# The container images of containers/images.yaml, made by dockerTools: the same files and settings, which nix/stub/prove compares.
+# The digests differ, because Nix brings its own toolchain and puts all files into one layer.
 {
   lib,
   dockerTools,
@@ -21,7 +21,7 @@ let
 
   # Static programs need nothing from the store; what glibc compiled in of its own path is cut out, so that nothing else gets in.
   root =
-    name: files: folders:
+    name: files:
     runCommand "transportbench-image-${name}"
       {
         nativeBuildInputs = [ removeReferencesTo ];
@@ -29,7 +29,6 @@ let
       }
       (
         "mkdir $out\n"
-        + lib.concatMapStrings (folder: "mkdir $out/${folder}\n") folders
         + lib.concatStrings (
           lib.mapAttrsToList (to: from: ''
             cp ${from} $out/${to}
@@ -45,7 +44,9 @@ let
       name = "transportbench/${name}";
       tag = "nix";
       created = "1970-01-01T00:00:00Z";
-      copyToRoot = root name files folders;
+      copyToRoot = root name files;
+      # Not in the store, where nothing is writable: the owner of a volume has to write into it.
+      extraCommands = lib.concatMapStrings (folder: "mkdir -m 0755 ${folder}\n") folders;
       uid = nobody;
       gid = nobody;
       config = config // {

@@ -16,7 +16,7 @@ let
             "-euc"
             "${script}\nexit 0"
           ];
-          PATH = host.path;
+          PATH = lib.concatStrings (map (p: "${p}/bin:") (env.nativeBuildInputs or [ ])) + host.path;
           GOMODCACHE = host.modcache;
           GOCACHE = host.cache;
           GOPROXY = "off";
@@ -59,7 +59,10 @@ let
     args:
     run "${builtins.replaceStrings [ "/" ] [ "-" ] args.name}.tar" { config = builtins.toJSON args.config; } ''
       mkdir image
-      tar -C ${args.copyToRoot} --sort=name --mtime=@0 --owner=${toString args.uid} --group=${toString args.gid} --numeric-owner -cf image/layer.tar .
+      cp -r ${args.copyToRoot} layer
+      chmod u+w layer
+      (cd layer; ${args.extraCommands or ""})
+      tar -C layer --sort=name --mtime=@0 --owner=${toString args.uid} --group=${toString args.gid} --numeric-owner -cf image/layer.tar .
       printf '{"created":"${args.created}","config":%s}' "$config" > image/config.json
       printf '[{"Config":"config.json","RepoTags":["${args.name}:${args.tag}"],"Layers":["layer.tar"]}]' > image/manifest.json
       tar -C image --sort=name --mtime=@0 -cf $out .
@@ -77,7 +80,8 @@ let
       static = empty "glibc-static";
     };
     enet = empty "enet";
-    removeReferencesTo = empty "remove-references-to";
+    # Nothing that is built here refers to the store.
+    removeReferencesTo = run "remove-references-to" { } "mkdir -p $out/bin; ln -s $(type -P true) $out/bin/remove-references-to";
     go = empty "go";
     gcc = empty "gcc";
     git = empty "git";
