@@ -29,10 +29,7 @@ func (c *Conn) SendBatchOn(ctx context.Context, channel uint8, msgs [][]byte) er
 	sh.mu.Lock()
 	err := c.enqueueAll(ctx, channel, msgs)
 	sh.output(c, sh.clock(), false)
-	if c.s.Done() || !sh.defers(c) {
-		sh.flush()
-	}
-	sh.settle(c)
+	sh.depart(c)
 	sh.mu.Unlock()
 	if err != nil {
 		return c.fail("send", err)

@@ -25,9 +25,9 @@ const mostPending = 16
 
 func (e *egress) size() int { return len(e.out.Datagrams) }
 
-// only is the single datagram of e, if it is one and in one piece.
-func (e *egress) only() []byte {
-	if d := e.out.Datagrams; len(d) == 1 && len(d[0].Tail) == 0 {
+// only is the single datagram of e, if it is one, in one piece and c's.
+func (e *egress) only(c *Conn) []byte {
+	if d := e.out.Datagrams; len(d) == 1 && len(d[0].Tail) == 0 && e.runs[0].c == c {
 		return d[0].Head
 	}
 	return nil
@@ -60,6 +60,14 @@ func (sh *shard) defers(c *Conn) bool {
 		return sh.blockedUntil == 0 && !sh.spinning
 	}
 	return sh.background && (c.s.Unread() > 0 || sh.woken)
+}
+
+// depart sends what is pending, unless it may wait for more, and brings the timers of c up to date.
+func (sh *shard) depart(c *Conn) {
+	if c.s.Done() || !sh.defers(c) {
+		sh.flush()
+	}
+	sh.settle(c)
 }
 
 // flush sends what is pending. It comes before everything that may free a frame: what is pending points to frames.

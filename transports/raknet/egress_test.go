@@ -5,6 +5,9 @@ package raknet
 import (
 	"io"
 	"testing"
+
+	"transportbench/transports/raknet/internal/codec"
+	"transportbench/transports/raknet/internal/core"
 )
 
 // leaveAnswer makes srv answer the first of three messages that arrive together, and says whether the answer is still pending.
@@ -63,4 +66,35 @@ func TestCloseSendsWhatIsPending(t *testing.T) {
 		}
 		l.Close()
 	}
+}
+
+// TestSingleDatagramIsItsOwners: what another connection of the shard has left behind is never sent as one's own.
+func TestSingleDatagramIsItsOwners(t *testing.T) {
+	l := listen(t, &ListenOptions{NoCookies: true})
+	cl := client(t, nil)
+	dial(t, cl, l, nil)
+	dial(t, cl, l, nil)
+	a, err := l.Accept(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Accept(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := a.sh
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.flush()
+	if err := b.enqueue(soon(t), &core.Message{Body: message(64, 1), Mode: codec.ReliableOrdered}); err != nil {
+		t.Fatal(err)
+	}
+	sh.output(b, sh.clock(), false)
+	if sh.eg.size() != 1 || sh.eg.only(b) == nil {
+		t.Fatalf("%d datagrams are pending, want one of the second connection", sh.eg.size())
+	}
+	if sh.eg.only(a) != nil {
+		t.Error("the first connection would send the datagram of the second to its own peer")
+	}
+	sh.flush()
 }

@@ -54,17 +54,11 @@ func (c *Conn) send(ctx context.Context, m *core.Message) error {
 		return c.fail("send", err)
 	}
 	sh.output(c, sh.clock(), false)
-	switch only := sh.eg.only(); {
-	case c.s.Done():
-		sh.flush()
-	case sh.eg.size() == 0 || sh.defers(c):
-	case only != nil:
+	if only := sh.eg.only(c); only != nil && !c.s.Done() && !sh.defers(c) {
 		c.sendUnlocked(only)
 		return nil
-	default:
-		sh.flush()
 	}
-	sh.settle(c)
+	sh.depart(c)
 	sh.mu.Unlock()
 	return nil
 }
