@@ -6,17 +6,14 @@ import (
 	"errors"
 	"io"
 	"sync"
-
-	"transportbench/pipeline/link"
 )
 
 // dockerEnv is bench's side of one holder in a container.
 type dockerEnv struct {
 	*dialog
-	rt    *Docker
-	box   *box
-	state link.State
-	told  bool // the first report with the environment was given; Host is not called twice at once
+	rt   *Docker
+	box  *box
+	told bool // the first report with the environment was given; Host is not called twice at once
 
 	closed bool             // guarded by mu
 	procs  []*dockerProcess // guarded by mu
@@ -55,9 +52,6 @@ func (e *dockerEnv) supervise(out *io.PipeReader, pipe *io.PipeWriter) {
 	}
 	e.end(err)
 }
-
-// Link returns what the kernel said after the link was applied.
-func (e *dockerEnv) Link() link.State { return e.state }
 
 // Host returns a host.Report, all of it read where the drivers run.
 func (e *dockerEnv) Host(ctx context.Context) (json.RawMessage, error) {

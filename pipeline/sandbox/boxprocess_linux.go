@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,13 +98,7 @@ func (e *dockerEnv) adopt(p *dockerProcess) error {
 // boxArgv is launch's command line. CPUs are the container's cpuset; launch reports what the kernel made of it.
 func boxArgv(spec ProcSpec, program string) []string {
 	argv := []string{launchPath, "-nice", driverNice, "-nofile", fmt.Sprint(nofileCap), "--", program}
-	argv = append(argv, slices.DeleteFunc(slices.Clone(spec.Args), func(a string) bool {
-		return spec.Samples != "" && strings.HasPrefix(a, "-samples-file=")
-	})...)
-	if spec.Samples != "" {
-		argv = append(argv, "-samples-file="+samplesPath)
-	}
-	return argv
+	return append(argv, driverArgs(spec, samplesPath)...)
 }
 
 // follow copies the container's output into pipes until its end. The goroutine ends with the container; Close sees to that.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/moby/moby/client"
 )
@@ -19,20 +18,7 @@ func (p *dockerProcess) Stop() error {
 	if err := p.box.kill(ctx, "TERM"); err != nil && !p.over() {
 		return err
 	}
-	patience := p.spec.StopTERM
-	if patience == 0 {
-		patience = defaultStopTERM
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return nil
-	case <-p.env.gone:
-		return nil
-	case <-timer.C:
-		return p.Kill()
-	}
+	return killLate(p.spec, p.done, p.env.gone, p.Kill)
 }
 
 func (p *dockerProcess) over() bool {

@@ -20,6 +20,7 @@ type dialog struct {
 	stderr tail
 	gone   chan struct{} // closed when the holder and all inside have ended and every reply was read
 	exit   error         // how the holder ended, valid after gone
+	state  link.State    // after applyLink
 
 	mu      sync.Mutex
 	lastID  uint64
@@ -120,6 +121,22 @@ func (d *dialog) explain(err error) error {
 	}
 	return fmt.Errorf("holder of %s: %w", d.runID, err)
 }
+
+// applyLink makes the private network and applies the link in it.
+func (d *dialog) applyLink(ctx context.Context, spec EnvSpec) error {
+	rep, err := d.call(ctx, request{Op: opOpen, Open: &spec}, nil)
+	if err != nil {
+		return err
+	}
+	if rep.State == nil {
+		return errors.New("holder: the answer to open has no link state")
+	}
+	d.state = *rep.State
+	return nil
+}
+
+// Link returns what the kernel said after the link was applied.
+func (d *dialog) Link() link.State { return d.state }
 
 // Counters reads the running totals of the private network.
 func (d *dialog) Counters(ctx context.Context) (link.Counters, error) {

@@ -7,16 +7,13 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"transportbench/pipeline/link"
 )
 
 // localEnv is bench's side of one holder in new namespaces.
 type localEnv struct {
 	*dialog
-	rt    *Local
-	cmd   *exec.Cmd
-	state link.State
+	rt  *Local
+	cmd *exec.Cmd
 
 	told   bool // the first report with the environment was given; Host is not called twice at once
 	closed bool // Close was called: an end is expected; guarded by mu
@@ -92,9 +89,6 @@ func (e *localEnv) ended(rep reply) {
 	}
 	e.early[rep.Proc] = unix.WaitStatus(rep.Status)
 }
-
-// Link returns what the kernel said after the link was applied.
-func (e *localEnv) Link() link.State { return e.state }
 
 // Close ends everything in the private network and waits for it. It is safe to call it twice.
 func (e *localEnv) Close() error {

@@ -80,15 +80,10 @@ func (l *Local) Open(ctx context.Context, spec EnvSpec) (Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := e.call(ctx, request{Op: opOpen, Open: &spec}, nil)
-	if err == nil && rep.State == nil {
-		err = errors.New("holder: the answer to open has no link state")
-	}
-	if err != nil {
+	if err := e.applyLink(ctx, spec); err != nil {
 		_ = e.Close()
 		return nil, diagnoseSetup(err)
 	}
-	e.state = *rep.State
 	return e, nil
 }
 

@@ -6,19 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// defaultStopTERM is what a driver gets to end itself when ProcSpec says nothing.
-const defaultStopTERM = 5 * time.Second
-
-// driverNice keeps drivers behind interactive work, as in the published benchmark; launch sets and reports it.
-const driverNice = "10"
 
 // localProcess is one launch in a holder's namespaces.
 type localProcess struct {
@@ -80,19 +71,13 @@ func (p *localProcess) argv() ([]string, error) {
 	if p.spec.CPUs != nil {
 		argv = append(argv, "-cpus", FormatCPUList(p.spec.CPUs))
 	}
-	argv = append(append(argv, "--"), p.spec.Path)
-	args := slices.DeleteFunc(slices.Clone(p.spec.Args), func(a string) bool {
-		return p.spec.Samples != "" && strings.HasPrefix(a, "-samples-file=")
-	})
-	argv = append(argv, args...)
-	if p.spec.Samples == "" {
-		return argv, nil
+	if p.spec.Samples != "" {
+		var err error
+		if p.samples, err = p.env.rt.results.path(); err != nil {
+			return nil, err
+		}
 	}
-	var err error
-	if p.samples, err = p.env.rt.results.path(); err != nil {
-		return nil, err
-	}
-	return append(argv, "-samples-file="+p.samples), nil
+	return append(append(argv, "--", p.spec.Path), driverArgs(p.spec, p.samples)...), nil
 }
 
 // pipes makes the standard streams and returns the driver's ends, which the caller closes.
@@ -163,20 +148,7 @@ func (p *localProcess) Stop() error {
 	if err := p.request(request{Op: opSignal, Signal: int(unix.SIGTERM)}); err != nil {
 		return err
 	}
-	patience := p.spec.StopTERM
-	if patience == 0 {
-		patience = defaultStopTERM
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return nil
-	case <-p.env.gone:
-		return nil
-	case <-timer.C:
-		return p.Kill()
-	}
+	return killLate(p.spec, p.done, p.env.gone, p.Kill)
 }
 
 // Kill ends the driver's process group at once.
