@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // sourcesSuffix ends the name of the file that says what a binary was made of.
@@ -77,14 +78,17 @@ func ReadRecipe(path string) (r Recipe, ok bool, err error) {
 	return r, err == nil && sum == r.SHA256, err
 }
 
-var recipeLine = regexp.MustCompile(`^(?:binary\tsha256:([0-9a-f]{64})|toolchain\t([ -~]{1,300})|core\tkcp ([!-~]{1,100})|100644 blob ([0-9a-f]{40})\t([!-~]{1,500}))\n$`)
+// recipeLine is made at its first use: its repetitions take a millisecond to compile, and most commands never read a list.
+var recipeLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:binary\tsha256:([0-9a-f]{64})|toolchain\t([ -~]{1,300})|core\tkcp ([!-~]{1,100})|100644 blob ([0-9a-f]{40})\t([!-~]{1,500}))\n$`)
+})
 
 func parseRecipe(text string) (Recipe, error) {
 	var r Recipe
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		m := recipeLine.FindStringSubmatch(line)
+		m := recipeLine().FindStringSubmatch(line)
 		switch {
 		case m == nil || (n == 1) != (m[1] != ""):
 			return Recipe{}, fmt.Errorf("line %d is not of a list of sources", n)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"sync"
 	"time"
 
 	"transportbench/pipeline/strictyaml"
@@ -19,16 +20,18 @@ const (
 	maxID     = 1<<21 - 1 // what the numeric fields of a ustar header hold
 )
 
-var (
-	// imageName is what an engine takes for the last part of a reference.
-	imageName = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*$`)
-	// repositoryName has further parts before it, the first of which may be a registry.
-	repositoryName = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
-	// topPath is a name in the root of the image: no folder above it would have an owner or a time.
-	topPath = regexp.MustCompile(`^/[a-z0-9][a-z0-9_-]{0,63}$`)
-	// plainName is a file in the drivers folder and nowhere else.
-	plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-)
+// names are the forms of names, made at their first use: most commands never read images.yaml.
+var names = sync.OnceValue(func() (n struct{ image, repository, top, plain *regexp.Regexp }) {
+	// what an engine takes for the last part of a reference
+	n.image = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*$`)
+	// further parts before it, the first of which may be a registry
+	n.repository = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
+	// a name in the root of the image: no folder above it would have an owner or a time
+	n.top = regexp.MustCompile(`^/[a-z0-9][a-z0-9_-]{0,63}$`)
+	// a file in the drivers folder and nowhere else
+	n.plain = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	return n
+})
 
 // checker keeps the first wrong value of a file.
 type checker struct {
@@ -57,7 +60,7 @@ func (c *checker) id(path string, v strictyaml.Integer) {
 
 func (c *checker) head(raw rawSpec) {
 	c.want(raw.Schema == schemaVersion, "schema", "is %d, this program reads schema %d", raw.Schema, schemaVersion)
-	c.want(len(raw.Repository) <= maxText && repositoryName.MatchString(raw.Repository), "repository",
+	c.want(len(raw.Repository) <= maxText && names().repository.MatchString(raw.Repository), "repository",
 		"%q is not the name of a repository: want lower-case letters, digits, dots, dashes and slashes", raw.Repository)
 	c.id("owner", raw.Owner)
 	t, err := time.Parse(time.RFC3339, raw.Created)
@@ -73,7 +76,7 @@ func (c *checker) layout(path string, l rawLayout) {
 	c.want(len(l.Names) > 0 && len(l.Names) <= maxImages, path+".names", "has %d names, want 1 to %d", len(l.Names), maxImages)
 	for i, n := range l.Names {
 		at := index(path+".names", i)
-		c.want(len(n) <= maxText && imageName.MatchString(n), at, "%q is not a name: want lower-case letters, digits, dots and dashes", n)
+		c.want(len(n) <= maxText && names().image.MatchString(n), at, "%q is not a name: want lower-case letters, digits, dots and dashes", n)
 		c.want(!c.names[n], at, "duplicate image %s", n)
 		c.names[n] = true
 	}
@@ -100,14 +103,14 @@ const (
 func (c *checker) paths(path string, l rawLayout) map[string]string {
 	taken := map[string]string{}
 	take := func(at, p, kind string) {
-		c.want(topPath.MatchString(p), at, "%q is not a path here: want a slash and one name, such as /driver", p)
+		c.want(names().top.MatchString(p), at, "%q is not a path here: want a slash and one name, such as /driver", p)
 		c.want(taken[p] == "", at, "duplicate path %s", p)
 		taken[p] = kind
 	}
 	for i, f := range l.Files {
 		at := index(path+".files", i)
 		take(at+".path", f.Path, isFile)
-		c.want(plainName.MatchString(f.From), at+".from", "%q is not a file of the drivers folder: want one name, such as launch", f.From)
+		c.want(names().plain.MatchString(f.From), at+".from", "%q is not a file of the drivers folder: want one name, such as launch", f.From)
 	}
 	for i, v := range l.Volumes {
 		take(index(path+".volumes", i), v, isVolume)

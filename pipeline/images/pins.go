@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync"
 )
 
 // Pin is what pins.json expects of one image.
@@ -22,7 +23,7 @@ type Pins struct {
 
 const maxPins = 1 << 20 // bytes
 
-var sha256Digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var sha256Digest = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 
 // ReadPins reads pins.json. Fields of other readers are left alone.
 func ReadPins(path string) (Pins, error) {
@@ -56,11 +57,11 @@ func decodePins(path string, b []byte) (Pins, error) {
 
 func (p Pin) valid() bool {
 	for _, d := range p.Layers {
-		if !sha256Digest.MatchString(d) {
+		if !sha256Digest().MatchString(d) {
 			return false
 		}
 	}
-	return sha256Digest.MatchString(p.Config) && sha256Digest.MatchString(p.Manifest)
+	return sha256Digest().MatchString(p.Config) && sha256Digest().MatchString(p.Manifest)
 }
 
 // pin is what the image itself would be pinned as.
