@@ -4,47 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"transportbench/artifacts/disktest"
 )
 
-// fullDiskArg turns this test program into the part that runs in namespaces of its own.
-const fullDiskArg = "artifacts-full-disk"
-
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == fullDiskArg {
-		if err := fillDisk(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { disktest.Main(m, "96k", fillDisk) }
 
 // TestFullDiskLosesNothing fills a real file system of 96 KiB until an append fails, frees it, resumes and finishes.
-func TestFullDiskLosesNothing(t *testing.T) {
-	cmd := exec.Command("/proc/self/exe", fullDiskArg, t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-	}
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.ENOSPC) {
-		t.Skipf("unsupported: user and mount namespaces: %v", err)
-	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
+func TestFullDiskLosesNothing(t *testing.T) { disktest.Run(t) }
 
-func fillDisk(mount string) error {
-	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=96k"); err != nil {
-		return fmt.Errorf("mount tmpfs: %w", err)
-	}
+func fillDisk(mount string, _ []string) error {
 	const n = 200
 	dir := filepath.Join(mount, "a")
 	w, err := Create(dir, manifest(n), planTSV(n))
@@ -63,8 +35,8 @@ func fillDisk(mount string) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
-		return fmt.Errorf("remount tmpfs: %w", err)
+	if err := disktest.Resize(mount, "4m"); err != nil {
+		return err
 	}
 	return finish(dir, written, n)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +26,12 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// impatient is a client that waits for nobody.
+// impatient is a client that tries as often as the real one and waits less. It must try again: for a moment after a broken upload,
+// docker-registry answers 500 to whoever asks for the blob.
 func impatient() *Client {
-	return &Client{policy: &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: func(int, *http.Response) time.Duration { return 0 }}}
+	return &Client{policy: &retry.GenericPolicy{
+		Retryable: retry.DefaultPredicate, Backoff: retry.ExponentialBackoff(5*time.Millisecond, 2, 0), MaxWait: time.Second, MaxRetry: 5,
+	}}
 }
 
 // artifact makes a sealed artifact whose one run could not be tried, with a log of size bytes and a derived file.
