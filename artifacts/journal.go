@@ -12,11 +12,12 @@ import (
 
 // Types of journal lines.
 const (
-	TypeRun    = "run"
-	TypeResume = "resume"
-	TypeProbe  = "probe"
-	TypeSuite  = "suite"
-	TypeAnchor = "anchor"
+	TypeRun         = "run"
+	TypeResume      = "resume"
+	TypeProbe       = "probe"
+	TypeSuite       = "suite"
+	TypeAnchor      = "anchor"
+	TypeReplication = "replication"
 )
 
 // genesis stands for the hash of the line before the first.

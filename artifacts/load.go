@@ -20,11 +20,13 @@ type Artifact struct {
 	Probes   []Probe
 	Suites   []Suite
 	Anchors  []Anchor
-	Stamped  []int // journal lines whose hash has a time-stamp in anchors/, ascending
+	Ladder   []byte // replication.json; nil: nothing is replicated
+	Stamped  []int  // journal lines whose hash has a time-stamp in anchors/, ascending
 	Sealed   bool
 	Head     string // hash of the last journal line
 	Lines    int
 
+	asked  []string // hashes of the replication lines before the first run
 	size   int64    // bytes of the whole journal lines
 	hashes []string // of the journal lines, in order
 }
@@ -86,7 +88,10 @@ func load(root *os.Root, dir string, torn bool) (*Artifact, map[string][]byte, e
 		a.size -= int64(len(lines[n])) + 1
 		lines = lines[:n]
 	}
-	return a, files, a.decodeLines(lines)
+	if err := a.decodeLines(lines); err != nil {
+		return nil, nil, err
+	}
+	return a, files, a.checkReplication(func(name string, limit int64) ([]byte, error) { return readFile(root, name, limit) })
 }
 
 // decoded is one journal line; exactly one of the values is set.
@@ -117,6 +122,11 @@ func (a *Artifact) decodeLines(lines [][]byte) error {
 			a.Suites = append(a.Suites, *v)
 		case *Anchor:
 			a.Anchors = append(a.Anchors, *v)
+		case *Replication:
+			if len(a.Records) > 0 {
+				v.SHA256 = "" // too late to have been asked
+			}
+			a.asked = append(a.asked, v.SHA256)
 		}
 	}
 	return a.checkRuns()
@@ -155,6 +165,8 @@ func decodeLine(b []byte) (d decoded) {
 		d.value = new(Suite)
 	case TypeAnchor:
 		d.value = new(Anchor)
+	case TypeReplication:
+		d.value = new(Replication)
 	default:
 		d.err = fmt.Errorf("%w: unknown line type %q", ErrMalf, d.typ)
 		return d

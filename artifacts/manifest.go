@@ -49,7 +49,8 @@ type Manifest struct {
 	Unsupported int `json:"unsupported"`
 	NotRun      int `json:"not_run"`
 
-	Amends *Amends `json:"amends"`
+	Amends     *Amends     `json:"amends"`
+	Replicates *Replicates `json:"replicates,omitempty"`
 
 	Lines int    `json:"journal_lines"` // of runs.ndjson when sealed
 	Head  string `json:"journal_head"`  // SHA-256 of its last line

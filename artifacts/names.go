@@ -9,17 +9,18 @@ import (
 
 // Files and folders of an artifact.
 const (
-	ManifestFile = "manifest.json"
-	PlanFile     = "plan.tsv"
-	JournalFile  = "runs.ndjson"
-	SumsFile     = "SHA256SUMS"
-	DerivedSums  = "DERIVED.SHA256SUMS"
-	SamplesDir   = "samples"
-	LogsDir      = "logs"
-	AnchorsDir   = "anchors"
-	PlanAnchor   = "anchors/plan.tsr" // time-stamp of the plan hash, taken before the first run
-	scratchDir   = ".tmp"             // raw files of the run in progress; gone when sealed
-	currentFile  = ".tmp/current"
+	ManifestFile    = "manifest.json"
+	PlanFile        = "plan.tsv"
+	JournalFile     = "runs.ndjson"
+	SumsFile        = "SHA256SUMS"
+	ReplicationFile = "replication.json" // only where something is replicated
+	DerivedSums     = "DERIVED.SHA256SUMS"
+	SamplesDir      = "samples"
+	LogsDir         = "logs"
+	AnchorsDir      = "anchors"
+	PlanAnchor      = "anchors/plan.tsr" // time-stamp of the plan hash, taken before the first run
+	scratchDir      = ".tmp"             // raw files of the run in progress; gone when sealed
+	currentFile     = ".tmp/current"
 )
 
 // Derived reports whether a path belongs to the files that `bench analyze` makes; the seal does not cover them.

@@ -44,6 +44,8 @@ func MaxBytes(name string) int64 {
 		return MaxManifestBytes
 	case PlanFile:
 		return MaxPlanBytes
+	case ReplicationFile:
+		return MaxReplicationBytes
 	case JournalFile:
 		return MaxJournalBytes
 	case SumsFile, DerivedSums:

@@ -36,7 +36,11 @@ func Title(m artifacts.Manifest) string {
 	if m.FunctionalOnly() {
 		return fmt.Sprintf("%s (%s, runtime %s, functional only: software emulation, no number is a measurement)", m.ID, m.Kind, m.Runtime)
 	}
-	return fmt.Sprintf("%s (%s, runtime %s, placement: %s)", m.ID, m.Kind, m.Runtime, m.Placement.Label)
+	title := fmt.Sprintf("%s (%s, runtime %s, placement: %s)", m.ID, m.Kind, m.Runtime, m.Placement.Label)
+	if m.Replicates != nil {
+		title += ", replicates " + m.Replicates.ID
+	}
+	return title
 }
 
 func (b *builder) head() headView {

@@ -36,9 +36,9 @@ type ClaimPair struct {
 	Less      string  `json:"less"`
 	Published string  `json:"published"` // what the printed numbers support
 	Across    bool    `json:"across_api_modes,omitempty"`
-	Ratio     *number `json:"ratio,omitempty"` // greater / less within blocks of the artifact
-	Lo        *number `json:"low,omitempty"`   // 95 % interval of this pair alone
-	Hi        *number `json:"high,omitempty"`
+	Ratio     *Number `json:"ratio,omitempty"` // greater / less within blocks of the artifact
+	Lo        *Number `json:"low,omitempty"`   // 95 % interval of this pair alone
+	Hi        *Number `json:"high,omitempty"`
 	Verdict   string  `json:"verdict"`
 	Reason    string  `json:"reason,omitempty"`
 
@@ -110,27 +110,17 @@ func (p *ClaimPair) test(ref *reference.Reference, art *artifacts.Artifact, s *S
 	if p.Reason = claimGap(ref, s, *p); p.Reason != "" {
 		return
 	}
-	p.Across = acrossModes(art, *p)
-	for _, rp := range all {
-		if rp.Profile != p.Profile {
-			continue
-		}
-		for _, r := range rp.Ratios {
-			switch {
-			case r.Num == p.Greater && r.Den == p.Less:
-				p.take(r, r.Effect, r.Lo, r.Hi)
-			case r.Num == p.Less && r.Den == p.Greater:
-				p.take(r, 1/r.Effect, 1/r.Hi, 1/r.Lo)
-			}
-		}
+	p.Across = AcrossModes(art, p.Greater, p.Less)
+	if r, ok := FindRatio(all, p.Profile, p.Greater, p.Less); ok {
+		p.take(r)
 	}
 	if p.Ratio == nil && p.Reason == "" {
 		p.Reason = "no block has both columns"
 	}
 }
 
-func (p *ClaimPair) take(r Ratio, effect, lo, hi float64) {
-	a, b, c := number(effect), number(lo), number(hi)
+func (p *ClaimPair) take(r Ratio) {
+	a, b, c := Number(r.Effect), Number(r.Lo), Number(r.Hi)
 	p.Ratio, p.Lo, p.Hi, p.p = &a, &b, &c, r.P
 	p.Reason = fmt.Sprintf("with %d runs", r.N)
 	if r.Verdict == VerdictNone || r.Verdict == VerdictRefused {
@@ -158,13 +148,13 @@ func claimGap(ref *reference.Reference, s *Summary, p ClaimPair) string {
 	return ""
 }
 
-// acrossModes: one column batches and the other does not, and they are different transports.
-func acrossModes(art *artifacts.Artifact, p ClaimPair) bool {
+// AcrossModes: one column batches and the other does not, and they are different transports.
+func AcrossModes(art *artifacts.Artifact, greater, less string) bool {
 	variants := map[string]matrix.Variant{}
 	for _, r := range art.Records {
 		variants[r.Variant.Name] = r.Variant
 	}
-	a, b := variants[p.Greater], variants[p.Less]
+	a, b := variants[greater], variants[less]
 	return a.API != b.API && a.Driver != b.Driver
 }
 

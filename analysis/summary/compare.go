@@ -35,8 +35,8 @@ type Delta struct {
 	worse, shrinks float64 // ln of the interval's ends in the bad direction
 }
 
-// tableMetrics are what the tables show of a suite.
-func tableMetrics(suite string) []string {
+// TableMetrics are what the tables show of a suite, its leading one first.
+func TableMetrics(suite string) []string {
 	rss := []string{ClientRSS, ServerRSS}
 	switch suite {
 	case wire.SuiteSparse:
@@ -51,7 +51,7 @@ func tableMetrics(suite string) []string {
 // runs of two artifacts share no block, so the interval is Welch's on logarithms. An error names what makes the artifacts
 // incomparable as a whole.
 func Compare(a, b *artifacts.Artifact, before, after *Summary, tolerance float64) ([]Delta, error) {
-	if err := sameClass(a.Manifest, b.Manifest); err != nil {
+	if err := SameClass(ClassOf(a.Manifest), ClassOf(b.Manifest)); err != nil {
 		return nil, err
 	}
 	var out []Delta
@@ -59,8 +59,8 @@ func Compare(a, b *artifacts.Artifact, before, after *Summary, tolerance float64
 		if len(before.Rows[c]) == 0 || len(after.Rows[c]) == 0 {
 			continue
 		}
-		reason := sameCell(a, b, c)
-		for _, name := range tableMetrics(before.Profiles[c.Profile].Suite) {
+		reason := CellDifference(CellFacts(a, c), CellFacts(b, c))
+		for _, name := range TableMetrics(before.Profiles[c.Profile].Suite) {
 			x, y := before.Rows[c][name], after.Rows[c][name]
 			if x.N == 0 || y.N == 0 {
 				continue

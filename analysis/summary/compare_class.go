@@ -8,16 +8,33 @@ import (
 	"transportbench/pipeline/matrix"
 )
 
-// sameClass refuses artifacts that no cell of which can be compared, and says by which fact.
-func sameClass(a, b artifacts.Manifest) error {
-	for i, m := range []artifacts.Manifest{a, b} {
-		if m.FunctionalOnly() {
+// Class is what two artifacts must share for their numbers to be compared: one machine, and one way to measure on it.
+type Class struct {
+	Machine   string              `json:"machine"` // host_fingerprint
+	Runtime   string              `json:"runtime"`
+	Placement artifacts.Placement `json:"placement"`
+	Emulated  string              `json:"emulated,omitempty"` // accelerator of a virtual machine that only emulates: functional only
+}
+
+// ClassOf reads the class from a manifest.
+func ClassOf(m artifacts.Manifest) Class {
+	c := Class{Machine: m.HostFingerprint, Runtime: m.Runtime, Placement: m.Placement}
+	if m.FunctionalOnly() {
+		c.Emulated = m.VM.Accelerator
+	}
+	return c
+}
+
+// SameClass refuses artifacts that no cell of which can be compared, and says by which fact.
+func SameClass(a, b Class) error {
+	for i, c := range []Class{a, b} {
+		if c.Emulated != "" {
 			return fmt.Errorf("the %s artifact is functional only: measured under software emulation (%s); measure with KVM or --runtime local",
-				[]string{"first", "second"}[i], m.VM.Accelerator)
+				[]string{"first", "second"}[i], c.Emulated)
 		}
 	}
 	for _, f := range []struct{ name, a, b string }{
-		{"machine (host_fingerprint)", a.HostFingerprint, b.HostFingerprint},
+		{"machine (host_fingerprint)", a.Machine, b.Machine},
 		{"runtime", a.Runtime, b.Runtime},
 		{"placement", a.Placement.Label, b.Placement.Label},
 		{"placement of the server", fmt.Sprint(a.Placement.Server), fmt.Sprint(b.Placement.Server)},
@@ -30,9 +47,8 @@ func sameClass(a, b artifacts.Manifest) error {
 	return nil
 }
 
-// sameCell says why a cell is not measured in the same way in both, or nothing: counts, link backend, workers and granted buffers.
-func sameCell(a, b *artifacts.Artifact, c matrix.Cell) string {
-	x, y := cellFacts(a, c), cellFacts(b, c)
+// CellDifference says by which fact a cell was not measured in the same way, or nothing.
+func CellDifference(x, y []string) string {
 	for i := range min(len(x), len(y)) {
 		if x[i] != y[i] {
 			return fmt.Sprintf("refused: %s in the first, %s in the second artifact", x[i], y[i])
@@ -41,8 +57,9 @@ func sameCell(a, b *artifacts.Artifact, c matrix.Cell) string {
 	return ""
 }
 
-// cellFacts are what must agree, each as a phrase.
-func cellFacts(art *artifacts.Artifact, c matrix.Cell) []string {
+// CellFacts are what must agree for a cell to be compared, each as a phrase: counts, link backend, API, workers and granted buffers.
+// None without a run that is ok.
+func CellFacts(art *artifacts.Artifact, c matrix.Cell) []string {
 	for _, r := range art.Last() {
 		if r.Profile.ID != c.Profile || r.Variant.Name != c.Variant || r.Outcome != artifacts.OutcomeOK {
 			continue

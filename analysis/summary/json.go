@@ -16,15 +16,24 @@ const AnalysisVersion = 2
 // schemaJSON names the layout of summary.json; artifacts/README.md specifies it.
 const schemaJSON = "transportbench-summary/1"
 
-// number prints with Digits significant digits, and null where there is none.
-type number float64
+// Number prints with Digits significant digits, and null where there is none: NaN.
+type Number float64
 
 // MarshalJSON keeps derived files the same on every processor.
-func (n number) MarshalJSON() ([]byte, error) {
+func (n Number) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
 		return []byte("null"), nil
 	}
 	return []byte(Format(float64(n))), nil
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
 }
 
 type document struct {
@@ -62,20 +71,20 @@ type totalsDoc struct {
 // supportDoc says what n runs of a cell can and cannot say.
 type supportDoc struct {
 	N             int    `json:"n"`
-	MedianInRange number `json:"median_in_range"`
-	NextOutside   number `json:"next_outside"`
+	MedianInRange Number `json:"median_in_range"`
+	NextOutside   Number `json:"next_outside"`
 	Interval      *ranks `json:"median_interval"` // null: no 95 % interval of a median with so few runs
 }
 
 type ranks struct {
 	Low      int    `json:"low"` // from 1
 	High     int    `json:"high"`
-	Coverage number `json:"coverage"`
+	Coverage Number `json:"coverage"`
 }
 
 type columnDoc struct {
 	Variant  string `json:"variant"`
-	DropsMax number `json:"udp_drops_max"` // most receive-buffer drops in one run; null: not counted
+	DropsMax Number `json:"udp_drops_max"` // most receive-buffer drops in one run; null: not counted
 	OK       int    `json:"ok"`
 	Failed   int    `json:"failed"`
 	Void     bool   `json:"void"` // more than 1 % failed
@@ -98,10 +107,10 @@ type metricDoc struct {
 	Unit    string   `json:"unit"`
 	Better  int      `json:"better"`
 	N       int      `json:"n"`
-	Median  number   `json:"median"`
-	Min     number   `json:"min"`
-	Max     number   `json:"max"`
-	Values  []number `json:"values"`
+	Median  Number   `json:"median"`
+	Min     Number   `json:"min"`
+	Max     Number   `json:"max"`
+	Values  []Number `json:"values"`
 	Runs    []string `json:"runs"`
 	Samples int      `json:"samples,omitempty"`     // RTTs behind a percentile, of the run that has least
 	Upper   *bool    `json:"upper_bound,omitempty"` // of a percentile: so many RTTs have a 95 % upper bound
@@ -131,17 +140,17 @@ func (s *Summary) WriteJSON(w io.Writer, art *artifacts.Artifact) error {
 }
 
 func support(n int) supportDoc {
-	d := supportDoc{N: n, MedianInRange: number(stats.MedianCoverage(n)), NextOutside: number(stats.OutsideChance(n))}
+	d := supportDoc{N: n, MedianInRange: Number(stats.MedianCoverage(n)), NextOutside: Number(stats.OutsideChance(n))}
 	if lo, hi, coverage, ok := stats.MedianInterval(n); ok {
-		d.Interval = &ranks{lo, hi, number(coverage)}
+		d.Interval = &ranks{lo, hi, Number(coverage)}
 	}
 	return d
 }
 
 func (s *Summary) column(variant string) columnDoc {
-	d := columnDoc{Variant: variant, DropsMax: number(math.NaN())}
+	d := columnDoc{Variant: variant, DropsMax: Number(math.NaN())}
 	if most, ok := s.Max(variant, RcvbufDrop); ok {
-		d.DropsMax = number(most)
+		d.DropsMax = Number(most)
 	}
 	for c, st := range s.Status {
 		if c.Variant == variant {

@@ -23,10 +23,10 @@ func (s *Summary) cell(c matrix.Cell, flags map[string]int, samples map[string]i
 func newMetricDoc(row Row, samples map[string]int) metricDoc {
 	d := metricDoc{
 		Name: row.Metric.Name, Unit: row.Metric.Unit, Better: row.Metric.Better, N: row.N,
-		Median: number(row.Median), Min: number(row.Min), Max: number(row.Max), Runs: row.Runs,
+		Median: Number(row.Median), Min: Number(row.Min), Max: Number(row.Max), Runs: row.Runs,
 	}
 	for _, v := range row.Values {
-		d.Values = append(d.Values, number(v))
+		d.Values = append(d.Values, Number(v))
 	}
 	p, ok := percentileOf(row.Metric.Name)
 	if !ok {

@@ -45,7 +45,7 @@ func TestSupportGivesAnIntervalFromSixRuns(t *testing.T) {
 }
 
 func TestNumbersWithoutValueAreNull(t *testing.T) {
-	b, err := json.Marshal([]number{number(math.NaN()), number(math.Inf(1)), 1.0 / 3, 1e21})
+	b, err := json.Marshal([]Number{Number(math.NaN()), Number(math.Inf(1)), 1.0 / 3, 1e21})
 	if err != nil || string(b) != "[null,null,0.333333333,1e+21]" {
 		t.Errorf("%s %v", b, err)
 	}

@@ -41,15 +41,16 @@ func WallOf(ref *reference.Reference, a *artifacts.Artifact) Wall {
 
 // ClaimPower says what it takes to decide one published statement, by its hardest pair.
 type ClaimPower struct {
-	ID       string  `json:"id"`
-	Cells    int     `json:"cells"`
-	Runs     int     `json:"runs"`             // of every cell; 0: no number would do
-	Pair     string  `json:"pair"`             // the one that needs most
-	Visible  number  `json:"smallest_visible"` // ratio that so many runs show in every pair; null: none
-	Three    number  `json:"smallest_visible_of_3"`
-	Minutes  number  `json:"minutes"`            // null: nothing says how long a cell takes
-	Timed    int     `json:"cells_timed"`        // by the artifact; the others by their printed burst
-	Unknown  int     `json:"cells_without_time"` // left out of the minutes
+	ID       string `json:"id"`
+	Cells    int    `json:"cells"`
+	Runs     int    `json:"runs"`             // of every cell; 0: no number would do
+	Pair     string `json:"pair"`             // the one that needs most
+	Visible  Number `json:"smallest_visible"` // ratio that so many runs show in every pair; null: none
+	Three    Number `json:"smallest_visible_of_3"`
+	Minutes  Number `json:"minutes"`            // null: nothing says how long a cell takes
+	Timed    int    `json:"cells_timed"`        // by the artifact; the others by their printed burst
+	Unknown  int    `json:"cells_without_time"` // left out of the minutes
+	pairs    int
 	hardest  int     // runs, not capped
 	variance float64 // greatest of its pairs
 }
@@ -60,6 +61,9 @@ func Power(ref *reference.Reference, wall Wall) ([]ClaimPower, error) {
 	var out []ClaimPower
 	for _, c := range ref.Claims.Claims {
 		p := ClaimPower{ID: c.ID}
+		for _, order := range c.Orders {
+			p.pairs += len(order) - 1
+		}
 		cells := map[string]bool{}
 		for _, order := range c.Orders {
 			for i, point := range order {
@@ -88,7 +92,7 @@ func (p *ClaimPower) add(ref *reference.Reference, greater, less reference.Point
 	sa, sb := deviation(x), deviation(y)
 	v := sa*sa + sb*sb
 	p.variance = max(p.variance, v)
-	if n := stats.Required(v, max(0, math.Log(x.Median/y.Median))); n > p.hardest {
+	if n := stats.Required(v, max(0, math.Log(x.Median/y.Median)), p.pairs); n > p.hardest {
 		p.hardest, p.Pair = n, a.Variant+" > "+b.Variant+" "+greater.Metric+" "+a.Profile
 	}
 	return nil
@@ -99,8 +103,8 @@ func deviation(q reference.Quantity) float64 {
 }
 
 func (p *ClaimPower) finish(ref *reference.Reference, cells map[string]bool, wall Wall) {
-	p.Cells, p.Three = len(cells), number(math.Exp(stats.Visible(p.variance, publishedRuns)))
-	p.Visible, p.Minutes = number(math.NaN()), number(math.NaN())
+	p.Cells, p.Three = len(cells), Number(math.Exp(stats.Visible(p.variance, publishedRuns, p.pairs)))
+	p.Visible, p.Minutes = Number(math.NaN()), Number(math.NaN())
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(cells)) {
 		ns, ok := wall[id]
@@ -115,9 +119,9 @@ func (p *ClaimPower) finish(ref *reference.Reference, cells map[string]bool, wal
 		return
 	}
 	p.Runs = max(publishedRuns, p.hardest) // fewer have no range
-	p.Visible = number(math.Exp(stats.Visible(p.variance, p.Runs)))
+	p.Visible = Number(math.Exp(stats.Visible(p.variance, p.Runs, p.pairs)))
 	if p.Unknown < p.Cells {
-		p.Minutes = number(total * float64(p.Runs) / 60e9)
+		p.Minutes = Number(total * float64(p.Runs) / 60e9)
 	}
 }
 

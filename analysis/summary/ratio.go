@@ -85,7 +85,7 @@ func newRatioInput(art *artifacts.Artifact, s *Summary, m Metric, value func(*ar
 	h := fnv.New64a()
 	fmt.Fprint(h, art.Manifest.PlanHash, m.Name)
 	in.seed = h.Sum64()
-	last, void := art.Last(), voidColumns(art)
+	last, void := art.Last(), VoidColumns(art)
 	byID := map[string]*ratioCells{}
 	for i := range last {
 		r := &last[i]
@@ -101,8 +101,8 @@ func newRatioInput(art *artifacts.Artifact, s *Summary, m Metric, value func(*ar
 	return in
 }
 
-// voidColumns names the columns of which more than 1 % of all runs failed.
-func voidColumns(art *artifacts.Artifact) map[string]string {
+// VoidColumns names the columns of which more than 1 % of all runs failed.
+func VoidColumns(art *artifacts.Artifact) map[string]string {
 	failed, all := map[string]int{}, map[string]int{}
 	for _, r := range art.Last() {
 		if all[r.Variant.Name]++; r.Outcome == artifacts.OutcomeFailed {

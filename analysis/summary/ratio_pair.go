@@ -40,6 +40,7 @@ type Ratio struct {
 	Least      float64 // range of the ratio over blocks
 	Greatest   float64
 	P          float64 // beside Lo and Hi
+	Var        float64 // moderated, of one block's log ratio; NaN without Lo and Hi
 	Adjusted   float64 // decides Claim
 	Claim      bool
 	Margin     float64 // of equality, such as 0.05
@@ -59,7 +60,7 @@ func (in *ratioInput) ratio(p *ratioCells, c stats.Comparison) Ratio {
 	}
 	nan := math.NaN()
 	r := Ratio{Num: num.name, Den: den.name, Role: role(num.variant, den.variant), N: c.N, Blocks: p.blocks,
-		NumSpan: span(num.values), DenSpan: span(den.values), Effect: nan, Lo: nan, Hi: nan, AllLo: nan, AllHi: nan, Least: nan, Greatest: nan,
+		NumSpan: span(num.values), DenSpan: span(den.values), Effect: nan, Lo: nan, Hi: nan, AllLo: nan, AllHi: nan, Least: nan, Greatest: nan, Var: nan,
 		P: c.P, Adjusted: c.Adjusted, Margin: in.margin(p.profile, num, den)}
 	d := make([]float64, len(c.D))
 	for i := range d {
@@ -72,6 +73,7 @@ func (in *ratioInput) ratio(p *ratioCells, c stats.Comparison) Ratio {
 	if c.N >= 2 {
 		r.Lo, r.Hi = math.Exp(sign*c.Mean-c.Half), math.Exp(sign*c.Mean+c.Half)
 		r.AllLo, r.AllHi = math.Exp(sign*c.Mean-c.HalfAll), math.Exp(sign*c.Mean+c.HalfAll)
+		r.Var = c.Var
 		r.Claim, r.Equal = c.Claim(), c.EquivalenceP(r.Margin) < stats.Level
 		if n := c.Needed(r.Margin); n > c.N && !r.Claim && !r.Equal {
 			r.Needed = n
@@ -120,6 +122,31 @@ func (in *ratioInput) verdict(r *Ratio) string {
 	return VerdictSame
 }
 
+// FindRatio returns the ratio of num over den in a profile, whichever way round it is kept.
+func FindRatio(all []RatioProfile, profile, num, den string) (Ratio, bool) {
+	for _, p := range all {
+		if p.Profile != profile {
+			continue
+		}
+		for _, r := range p.Ratios {
+			switch {
+			case r.Num == num && r.Den == den:
+				return r, true
+			case r.Num == den && r.Den == num:
+				return r.turned(), true
+			}
+		}
+	}
+	return Ratio{}, false
+}
+
+// turned is the same comparison upside down.
+func (r Ratio) turned() Ratio {
+	r.Num, r.Den, r.NumSpan, r.DenSpan = r.Den, r.Num, r.DenSpan, r.NumSpan
+	r.Effect, r.Lo, r.Hi, r.AllLo, r.AllHi, r.Least, r.Greatest = 1/r.Effect, 1/r.Hi, 1/r.Lo, 1/r.AllHi, 1/r.AllLo, 1/r.Greatest, 1/r.Least
+	return r
+}
+
 // direction names what more or less of the metric means.
 func (in *ratioInput) direction(more bool) string {
 	name := in.metric.Name
@@ -145,22 +172,24 @@ func span(values []float64) Span {
 	return s
 }
 
-// margin is how far apart columns may be and still be called equal: throughput 5 %, with loss 15 %; p50 10 %; p95 and p99
-// 25 %; peak memory 5 % or one step of its counter; everything else 10 %.
 func (in *ratioInput) margin(p matrix.Profile, num, den *ratioColumn) float64 {
-	name := in.metric.Name
+	least := math.Min(span(num.values).Median, span(den.values).Median)
+	return Margin(in.metric.Name, p.Link.Lossy(), in.step(p.Suite)/least)
+}
+
+// Margin is how far apart columns may be and still be called equal: throughput 5 %, with loss 15 %; p50 10 %; p95 and p99
+// 25 %; peak memory 5 % or one step of its counter, given as a share of the lesser value; everything else 10 %.
+func Margin(metric string, lossy bool, step float64) float64 {
 	switch {
-	case strings.HasSuffix(name, Throughput) && p.Link.Lossy():
+	case strings.HasSuffix(metric, Throughput) && lossy:
 		return 0.15
-	case strings.HasSuffix(name, Throughput):
+	case strings.HasSuffix(metric, Throughput):
 		return 0.05
-	case strings.HasSuffix(name, "_p95"), strings.HasSuffix(name, "_p99"):
+	case strings.HasSuffix(metric, "_p95"), strings.HasSuffix(metric, "_p99"):
 		return 0.25
-	case name == ClientRSS || name == ServerRSS:
-		least := math.Min(span(num.values).Median, span(den.values).Median)
-		if step := in.step(p.Suite); least > 0 {
-			return max(0.05, step/least)
-		}
+	case isRSS(metric) && step > 0.05: // false for NaN
+		return step
+	case isRSS(metric):
 		return 0.05
 	}
 	return 0.10
@@ -168,13 +197,17 @@ func (in *ratioInput) margin(p matrix.Profile, num, den *ratioColumn) float64 {
 
 // step is the resolution of the memory counter in bytes: the measured one, but at least what the kernel's batching implies.
 func (in *ratioInput) step(suite string) float64 {
-	rss := in.art.Manifest.RSS[suite]
+	return CounterStep(in.art.Manifest, suite)
+}
+
+// CounterStep is the resolution of the memory counter in a suite, in bytes.
+func CounterStep(m artifacts.Manifest, suite string) float64 {
+	rss := m.RSS[suite]
 	return float64(max(rss.StepKiB, rss.FormulaKiB)) * 1024
 }
 
 func (in *ratioInput) underStep(p matrix.Profile, r Ratio) bool {
-	memory := in.metric.Name == ClientRSS || in.metric.Name == ServerRSS
-	return memory && math.Abs(r.NumSpan.Median-r.DenSpan.Median) < in.step(p.Suite)
+	return isRSS(in.metric.Name) && math.Abs(r.NumSpan.Median-r.DenSpan.Median) < in.step(p.Suite)
 }
 
 const flagBackends = "different link backends"

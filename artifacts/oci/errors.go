@@ -22,6 +22,7 @@ var (
 	ErrDenied      = errors.New("access denied")
 	ErrNotFound    = errors.New("not there")
 	ErrTagTaken    = errors.New("tag names another artifact")
+	ErrStranger    = errors.New("not its original")
 	ErrHostile     = errors.New("not what was published") // wrong digest, size, name or type
 	ErrNoSpace     = errors.New("no space left")
 	ErrRegistry    = errors.New("registry failed")
@@ -70,7 +71,7 @@ func (t *told) Unwrap() error { return t.err }
 
 // known reports whether an error already has its kind.
 func known(err error) bool {
-	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrNotFound, ErrTagTaken, ErrHostile, ErrNoSpace, ErrRegistry} {
+	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrNotFound, ErrTagTaken, ErrStranger, ErrHostile, ErrNoSpace, ErrRegistry} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -3,6 +3,7 @@ package oci
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,13 +38,32 @@ func impatient() *Client {
 // artifact makes a sealed artifact whose one run could not be tried, with a log of size bytes and a derived file.
 func artifact(t testing.TB, size int) string {
 	t.Helper()
+	return sealed(t, size, nil)
+}
+
+// replication makes an artifact that names another one as its original.
+func replication(t testing.TB, original string) string {
+	t.Helper()
+	seal, err := os.ReadFile(filepath.Join(original, artifacts.SumsFile))
+	must(t, err)
+	return sealed(t, 48, &artifacts.Replicates{ID: id, Kind: "custom", SHA256: fmt.Sprintf("%x", sha256.Sum256(seal)), Ladder: fmt.Sprintf("%x", sha256.Sum256(ladder))})
+}
+
+// ladder stands for replication.json, which is not this package's matter.
+var ladder = []byte("{}\n")
+
+func sealed(t testing.TB, size int, of *artifacts.Replicates) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), id)
 	run := "single-800B-1c-l0-d0/tcp/r1"
 	end := day.Add(time.Minute)
 	m := artifacts.Manifest{ID: id, Kind: "custom", PlanHash: strings.Repeat("a", 64), Started: day, Finished: &end, Planned: 1, Unsupported: 1,
-		MeasuredOn: []byte(`{"kernel": "6.1"}`), Code: artifacts.Code{Commit: "1a2b3c4"}, Drivers: map[string]artifacts.DriverRef{"tcp": {SHA256: "bb"}}}
+		MeasuredOn: []byte(`{"kernel": "6.1"}`), Code: artifacts.Code{Commit: "1a2b3c4"}, Drivers: map[string]artifacts.DriverRef{"tcp": {SHA256: "bb"}}, Replicates: of}
 	w, err := artifacts.Create(dir, m, fmt.Appendf(nil, "0\t0\t%s\n", run))
 	must(t, err)
+	if of != nil {
+		must(t, w.AppendReplication(ladder))
+	}
 	log, err := w.Log(artifacts.LogName(run, 1, "client"), bytes.Repeat([]byte("0123456789abcdef"), size/16))
 	must(t, err)
 	r := &artifacts.Record{RunID: run, Attempt: 1, Outcome: artifacts.OutcomeUnsupported, Reason: "no such link", Started: day}

@@ -66,7 +66,7 @@ func (c *Client) push(ctx context.Context, dir string, to Ref, opt PushOptions) 
 	if err != nil {
 		return Pushed{}, err
 	}
-	subject, err := c.subject(ctx, to, opt.AttachTo)
+	subject, err := c.subject(ctx, to, opt.AttachTo, m)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -90,8 +90,8 @@ func (c *Client) target(ctx context.Context, to Ref) (oras.Target, error) {
 	return c.repository(to)
 }
 
-// subject finds the artifact that a replication refers to.
-func (c *Client) subject(ctx context.Context, to Ref, of *Ref) (*ocispec.Descriptor, error) {
+// subject finds what an artifact refers to: the artifact that it replicates, or its own plan, pushed before its first run.
+func (c *Client) subject(ctx context.Context, to Ref, of *Ref, replica artifacts.Manifest) (*ocispec.Descriptor, error) {
 	if of == nil {
 		return nil, nil
 	}
@@ -110,8 +110,21 @@ func (c *Client) subject(ctx context.Context, to Ref, of *Ref) (*ocispec.Descrip
 	if m.ArtifactType != ArtifactType && m.ArtifactType != PlanType {
 		return nil, fmt.Errorf("attach to %s: it is no artifact of bench but %q", of, printable(m.ArtifactType))
 	}
+	if seal, r := sealOf(m), replica.Replicates; m.ArtifactType == ArtifactType && (r == nil || r.SHA256 != seal) {
+		return nil, fmt.Errorf("attach to %s: %w: %s does not say that it replicates it; bench replicate makes one that does", of, ErrStranger, replica.ID)
+	}
 	d = bare(d)
 	return &d, nil
+}
+
+// sealOf is the SHA-256 of an artifact's SHA256SUMS, by which a replication names its original; empty: it has none.
+func sealOf(m *ocispec.Manifest) string {
+	for _, l := range m.Layers {
+		if l.Annotations[ocispec.AnnotationTitle] == artifacts.SumsFile {
+			return l.Digest.Encoded()
+		}
+	}
+	return ""
 }
 
 // delivery is one push under way.

@@ -71,7 +71,8 @@ func checkGathers(t *testing.T, place Ref) {
 	ctx := context.Background()
 	capsule := filepath.Join(t.TempDir(), CapsuleFile)
 	must(t, os.WriteFile(capsule, []byte("sources"), 0o644))
-	original, replica := artifact(t, 16), artifact(t, 48)
+	original := artifact(t, 16)
+	replica := replication(t, original)
 	at := func(tag string) Ref { r := place; r.Tag, r.Digest = tag, ""; return r }
 	first := push(t, original, at("first"), PushOptions{Capsule: capsule})
 	to := at("first")
@@ -104,6 +105,7 @@ func TestAttachOnlyToArtifactsOfTheSamePlace(t *testing.T) {
 		to   Ref
 		want string
 	}{
+		"a stranger":    {layoutRef(t, lay, "x"), "does not say that it replicates it"},
 		"another place": {layoutRef(t, t.TempDir(), "x"), "its own repository"},
 		"nothing there": {layoutRef(t, lay, "y"), "not there"},
 		"a statement":   {Ref{Layout: lay, Digest: first.Statement}, "no artifact of bench"},

@@ -29,6 +29,11 @@ type Ref struct {
 	Digest     string // sha256:<64 hex>; empty: none given
 }
 
+// IsRef says that a word names a place of artifacts and not a folder.
+func IsRef(s string) bool {
+	return strings.HasPrefix(s, schemeRegistry) || strings.HasPrefix(s, schemeLayout)
+}
+
 // ParseRef reads oci://HOST/REPOSITORY[:TAG|@DIGEST] or oci-layout:FOLDER[:TAG|@DIGEST].
 func ParseRef(s string) (Ref, error) {
 	var r Ref

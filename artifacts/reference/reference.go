@@ -4,10 +4,13 @@ package reference
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -112,6 +115,7 @@ type Reference struct {
 	Manifest Manifest
 	Cells    []Cell // in published order
 	Claims   Claims
+	SHA256   string // over its files
 }
 
 // Find returns the cell called <profile>/<variant>.
@@ -147,20 +151,21 @@ func Published() (*Reference, error) {
 var embedded embed.FS
 
 func load(dir fs.FS, name string) (*Reference, error) {
-	r := &Reference{Dir: name}
-	if err := readJSON(dir, artifacts.ManifestFile, &r.Manifest); err != nil {
+	r, all := &Reference{Dir: name}, sha256.New()
+	if err := readJSON(dir, all, artifacts.ManifestFile, &r.Manifest); err != nil {
 		return nil, err
 	}
 	if r.Manifest.Kind != Kind || r.Manifest.Format != artifacts.Format {
 		return nil, fmt.Errorf("%s: kind %q format %d, want %s and %d", name, r.Manifest.Kind, r.Manifest.Format, Kind, artifacts.Format)
 	}
-	if err := readJSON(dir, ClaimsFile, &r.Claims); err != nil {
+	if err := readJSON(dir, all, ClaimsFile, &r.Claims); err != nil {
 		return nil, err
 	}
-	b, err := read(dir, CellsFile)
+	b, err := read(dir, all, CellsFile)
 	if err != nil {
 		return nil, err
 	}
+	r.SHA256 = hex.EncodeToString(all.Sum(nil))
 	return r, r.decodeCells(b)
 }
 
@@ -181,8 +186,8 @@ func (r *Reference) decodeCells(b []byte) error {
 	return lines.Err()
 }
 
-func readJSON(dir fs.FS, name string, into any) error {
-	b, err := read(dir, name)
+func readJSON(dir fs.FS, all hash.Hash, name string, into any) error {
+	b, err := read(dir, all, name)
 	if err != nil {
 		return err
 	}
@@ -192,7 +197,8 @@ func readJSON(dir fs.FS, name string, into any) error {
 	return nil
 }
 
-func read(dir fs.FS, name string) ([]byte, error) {
+// read returns a file and adds its name and bytes to all.
+func read(dir fs.FS, all hash.Hash, name string) ([]byte, error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
@@ -202,6 +208,7 @@ func read(dir fs.FS, name string) ([]byte, error) {
 	if err == nil && len(b) > maxFileBytes {
 		err = fmt.Errorf("%s: over %d bytes", name, maxFileBytes)
 	}
+	fmt.Fprintf(all, "%s %d\n%s", name, len(b), b)
 	return b, err
 }
 

@@ -90,7 +90,18 @@ func analysisFiles(a *artifacts.Artifact, s *summary.Summary) ([]derivedFile, er
 		}
 		files = append(files, derivedFile{f.name, b.Bytes()})
 	}
-	return files, nil
+	if a.Ladder == nil {
+		return files, nil
+	}
+	v, err := judgement(a, s)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := report.Replication(&b, v, true); err != nil {
+		return nil, err
+	}
+	return append(files, derivedFile{"tables/replication.md", b.Bytes()}), nil
 }
 
 func summarize(a *artifacts.Artifact) (*summary.Summary, error) {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,11 +13,6 @@ import (
 	"transportbench/pipeline/matrix"
 	"transportbench/pipeline/sandbox"
 )
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
 
 // driversFolder finds where the drivers lie.
 func driversFolder(flag string) (string, error) {

@@ -67,7 +67,8 @@ var layers = []layer{
 	{"pipeline/runner", "the runner joins plan, runtime and artifact", []string{"pipeline/matrix", "pipeline/link", "pipeline/host", "pipeline/sandbox", "pipeline/drivers", "pipeline/runner", "artifacts", "analysis/stats", "transports/wire"}, nil},
 	{"analysis/stats", "statistics know numbers only", nil, nil},
 	{"analysis/summary", "summaries read artifacts; the band of losses has its one definition in link", []string{"analysis/stats", "analysis/summary", "artifacts", "pipeline/matrix", "pipeline/link", "transports/wire"}, nil},
-	{"analysis/report", "reports render summaries beside the facts of their artifact", []string{"analysis/stats", "analysis/summary", "artifacts", "pipeline/matrix", "transports/wire"}, []string{"pipeline/link"}},
+	{"analysis/replication", "a replication compares summaries; how a summary is made is not its matter", []string{"analysis/stats", "analysis/summary", "artifacts", "pipeline/matrix"}, nil},
+	{"analysis/report", "reports render summaries beside the facts of their artifact", []string{"analysis/stats", "analysis/summary", "analysis/replication", "artifacts", "pipeline/matrix", "transports/wire"}, []string{"pipeline/link"}},
 	{"pipeline/cmd", "main calls cli", []string{"pipeline/cli"}, nil},
 	{"pipeline/cli", "cli may import everything; nothing but main imports cli", []string{"transports", "pipeline", "analysis", "artifacts", "containers"}, nil},
 }

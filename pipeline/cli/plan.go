@@ -16,7 +16,7 @@ func newPlan() *cobra.Command {
 		Long: "Columns, separated by tabs: index, block, run id, suite, payload (B), connections, messages, warmup, samples, window (per " +
 			"connection), loss (ppm), one-way delay (ns), link backend, minimum RTO (ns), driver, api, policy, mtu, gso, listeners; in a " +
 			"plan with further impairments also these, - for none. --power prints what each statement published on 12 October 2026 needs " +
-			"instead: runs of every cell for its closest pair (one-sided 5 %, 95 % power, before the correction for several pairs) and minutes.",
+			"instead: runs of every cell for its closest pair (one-sided 5 %, 95 % power, corrected for its pairs) and minutes.",
 		Example: "  bench plan | wc -l\n  bench plan --only suite=single,loss=5 --extra udp,tcp-rto30\n  bench plan --matrix mine.yaml --json\n  bench plan --power",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -21,5 +21,5 @@ func holder(args []string) (int, bool) {
 
 // platformCommands need the kernel's namespaces.
 func platformCommands(c console) []*cobra.Command {
-	return []*cobra.Command{newRun(c.lock), newDoctor(), newConform(), newHost(), newDrivers(), newImages(), newSelf(), newVM(), newLink(), newClean(), newRelease()}
+	return []*cobra.Command{newRun(c.lock), newReplicate(runReplica(c.lock)), newDoctor(), newConform(), newHost(), newDrivers(), newImages(), newSelf(), newVM(), newLink(), newClean(), newRelease()}
 }

@@ -14,7 +14,7 @@ func holder([]string) (int, bool) { return 0, false }
 
 // platformCommands stand for what only Linux can do and say what to use instead.
 func platformCommands(console) []*cobra.Command {
-	var cmds []*cobra.Command
+	cmds := []*cobra.Command{newReplicate(nil, nil)}
 	for _, name := range []string{"run", "doctor", "conform", "host", "drivers", "images", "self", "vm", "link", "clean", "release"} {
 		cmds = append(cmds, &cobra.Command{
 			Use: name, Short: "Linux only: use a Linux machine or a Linux virtual machine", DisableFlagParsing: true,

@@ -91,7 +91,7 @@ func newPublish() *cobra.Command {
 	for _, r := range refusals {
 		f.allow[r.name] = fs.Bool("allow-"+r.name, false, "publish although: "+r.help)
 	}
-	fs.StringVar(&f.attachTo, "attach-to", "", "make it a referrer of this artifact in the same repository: a replication of it (`reference`)")
+	fs.StringVar(&f.attachTo, "attach-to", "", "make it a referrer of this `reference` in the same repository: the artifact that it replicates, or its plan")
 	fs.StringVar(&f.capsule, "capsule", "", "attach the source capsule in `file`, see bench capsule")
 	fs.BoolVar(&f.moveTag, "move-tag", false, "move a tag that names another artifact")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -205,7 +205,7 @@ func (f *publishFlags) print(w io.Writer, p oci.Pushed) error {
 // exitOfOCI tells an answer of no (another artifact, a hostile copy) from an environment that cannot.
 func exitOfOCI(err error) int {
 	switch {
-	case errors.Is(err, oci.ErrTagTaken), errors.Is(err, oci.ErrHostile):
+	case errors.Is(err, oci.ErrTagTaken), errors.Is(err, oci.ErrStranger), errors.Is(err, oci.ErrHostile):
 		return ExitNo
 	case errors.Is(err, oci.ErrNotFound), errors.Is(err, artifacts.ErrExists):
 		return ExitUsage

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"transportbench/artifacts"
 	"transportbench/pipeline/drivers"
@@ -34,6 +35,7 @@ type runFlags struct {
 	unpinned     bool
 	hostLabel    string
 	withHostName bool
+	replica      *replica // what is replicated; nil: nothing
 	tsa          string
 	pushPlan     string
 	vm           machineFlags
@@ -55,12 +57,21 @@ func newRun(lock string) *cobra.Command {
 	}
 	f.flags(cmd.Flags())
 	fs := cmd.Flags()
-	fs.StringVar(&f.out, "out", "", "new `folder` of the artifact (default results/<matrix>-<UTC>-<revision>)")
+	f.sessionFlags(fs)
 	fs.StringVar(&f.resume, "resume", "", "go on with the artifact in `folder`: runs what has no line yet")
 	fs.BoolVar(&f.goOn, "continue", false, "resume the newest unfinished artifact of the same plan in results/, else begin one")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: failed runs get another attempt")
-	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
 	fs.BoolVar(&f.unpinned, "allow-unpinned", false, "measure the other KCP core that was built with drivers build --allow-unpinned, as column kcp-c@<core>")
+	f.vm.flags(fs, "vm-")
+	fs.StringVar(&f.facts, factsFlag, "", "")
+	_ = fs.MarkHidden(factsFlag) // it exists: defined one line above
+	return cmd
+}
+
+// sessionFlags say where and how is measured, whatever it is.
+func (f *runFlags) sessionFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&f.out, "out", "", "new `folder` of the artifact (default results/<matrix>-<UTC>-<revision>)")
+	fs.StringVar(&f.driversDir, "drivers", "", "look for drivers in this `folder` only")
 	fs.StringVar(&f.runtime, "runtime", runtimeAuto, "where drivers run: local (rootless namespaces), docker (containers), vm (a virtual machine with the pinned kernel), or auto: docker where an engine answers, but for the matrix quick")
 	fs.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or json (on stdout)")
 	fs.BoolVar(&f.noWait, "no-wait", false, "fail when another benchmark runs on this machine instead of waiting for it")
@@ -68,10 +79,6 @@ func newRun(lock string) *cobra.Command {
 	fs.StringVar(&f.hostLabel, "host-label", "", "name of this machine in the artifact (default: a short hash)")
 	fs.BoolVar(&f.withHostName, "with-host-name", false, "store the host name")
 	f.tsaFlag(fs)
-	f.vm.flags(fs, "vm-")
-	fs.StringVar(&f.facts, factsFlag, "", "")
-	_ = fs.MarkHidden(factsFlag) // it exists: defined one line above
-	return cmd
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {

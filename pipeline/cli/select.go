@@ -191,11 +191,11 @@ func (s *selection) recall(words []string, given func(flag string) bool) error {
 func (s *selection) missing(stored selection, given func(flag string) bool) error {
 	for _, name := range stored.drivers {
 		if !slices.ContainsFunc(s.drivers, func(d string) bool { return strings.HasPrefix(d, name+"=") }) {
-			return usage("--resume: the artifact was measured with --driver %s=PATH, and paths are not stored; give it again", name)
+			return usage("the artifact was measured with --driver %s=PATH, and paths are not stored; give it again", name)
 		}
 	}
 	if _, err := loadMatrix(stored.matrix); err != nil && !given("matrix") {
-		return usage("--resume: the artifact was measured with --matrix %s, which is not in this folder; give its path again", stored.matrix)
+		return usage("the artifact was measured with --matrix %s, which is not in this folder; give its path again", stored.matrix)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (f *runFlags) options(cmd *cobra.Command, plan *matrix.Plan) (runner.Option
 	if err != nil {
 		return opt, err
 	}
-	opt = runner.Options{Plan: plan, Runtime: rt, RetryFailed: f.retry, Floor: filepath.Join(dir, drivers.Launch)}
+	opt = runner.Options{Plan: plan, Runtime: rt, RetryFailed: f.retry, Floor: filepath.Join(dir, drivers.Launch), Ladder: f.replica.bytes()}
 	opt.Network = func() (sandbox.NetState, error) { return sandbox.NetSnapshot(os.DirFS("/")) }
 	if err := f.complete(cmd, &opt, dir, boxes); err != nil {
 		rt.Close()
@@ -120,7 +120,7 @@ func (f *runFlags) show(cmd *cobra.Command) runner.Progress {
 func (f *runFlags) manifest(ctx context.Context, opt *runner.Options, inside *host.Environment) (artifacts.Manifest, error) {
 	v := buildVersion()
 	m := artifacts.Manifest{
-		ID: filepath.Base(opt.Dir), Columns: opt.Plan.Columns(), Options: f.words(),
+		Replicates: f.replica.named(), ID: filepath.Base(opt.Dir), Columns: opt.Plan.Columns(), Options: f.words(),
 		Code: artifacts.Code{Commit: v.Commit, Dirty: v.Dirty, Toolchain: v.Toolchain},
 	}
 	if b, err := os.ReadFile(pinsFile); err == nil {

@@ -32,6 +32,9 @@ type Options struct {
 	// Stamp is an authority's time-stamp of the plan hash, put before the first run of a new artifact. Nil: nobody was asked.
 	Stamp *artifacts.Stamp
 
+	// Ladder is what a replication must show, stored and chained before the first run of a new artifact. Nil: nothing is replicated.
+	Ladder []byte
+
 	// Console returns what the kernel of a virtual machine said so far, kept as a log of the artifact. Nil: there is none.
 	Console func() ([]byte, error)
 

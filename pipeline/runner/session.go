@@ -51,11 +51,24 @@ func (s *session) create() error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	var err error
-	if s.w, err = artifacts.Create(s.opt.Dir, s.manifest(), plan.Bytes()); err != nil || s.opt.Stamp == nil {
+	if s.w, err = artifacts.Create(s.opt.Dir, s.manifest(), plan.Bytes()); err != nil {
 		return err
 	}
-	if err := s.w.AppendAnchor(*s.opt.Stamp); err != nil {
+	if err := s.foreword(); err != nil {
 		return errors.Join(fmt.Errorf("results folder: %w", err), s.w.Close())
+	}
+	return nil
+}
+
+// foreword writes what must stand before the first run.
+func (s *session) foreword() error {
+	if s.opt.Stamp != nil {
+		if err := s.w.AppendAnchor(*s.opt.Stamp); err != nil {
+			return err
+		}
+	}
+	if s.opt.Ladder != nil {
+		return s.w.AppendReplication(s.opt.Ladder)
 	}
 	return nil
 }

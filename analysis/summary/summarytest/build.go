@@ -25,6 +25,9 @@ type Spec struct {
 	Salt      string                       // another draw of the same noise
 	Rate      func(run matrix.Run) float64 // factor on a cell's rate; nil: 1
 	Change    func(r *artifacts.Record)    // last word on a record; nil: none
+
+	Replicates *artifacts.Replicates // with Ladder: the artifact is a replication
+	Ladder     []byte
 }
 
 // Small is a selection that keeps an artifact under 100 kB: three repetitions, few messages.
@@ -48,6 +51,11 @@ func Build(dir string, s Spec) error {
 	w, err := artifacts.Create(dir, s.manifest(plan), tsv.Bytes())
 	if err != nil {
 		return err
+	}
+	if s.Replicates != nil {
+		if err := w.AppendReplication(s.Ladder); err != nil {
+			return err
+		}
 	}
 	m := w.Manifest()
 	at := day()
@@ -110,7 +118,7 @@ func (s Spec) backend() string {
 
 func (s Spec) manifest(p *matrix.Plan) artifacts.Manifest {
 	m := artifacts.Manifest{
-		ID: p.Matrix + "-20261012T080000Z-norev", Kind: p.Kind, Matrix: artifacts.MatrixRef{Name: p.Matrix, Seed: p.Seed}, PlanHash: p.Hash, Columns: p.Columns(),
+		Replicates: s.Replicates, ID: p.Matrix + "-20261012T080000Z-norev", Kind: p.Kind, Matrix: artifacts.MatrixRef{Name: p.Matrix, Seed: p.Seed}, PlanHash: p.Hash, Columns: p.Columns(),
 		Options: s.options(p), HostFingerprint: "invented", Runtime: "local", LinkBackends: map[string]string{}, Placement: artifacts.Placement{Label: "reduced"},
 		RSS: map[string]artifacts.RSS{}, Drivers: map[string]artifacts.DriverRef{}, Code: artifacts.Code{Toolchain: "go1.26.8"}, Started: day(), Planned: len(p.Runs), NotRun: len(p.Runs),
 	}
