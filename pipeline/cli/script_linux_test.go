@@ -74,16 +74,17 @@ func requireNamespaces(t *testing.T) {
 	}
 }
 
-// buildDrivers makes the few programs that scripts need: launch, tcp, and a driver that misbehaves as its name says.
+// buildDrivers makes the few programs that scripts need: launch, tcp, and a driver that misbehaves as its name says, and a slow one.
 func buildDrivers(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), root(t)
 	var wg sync.WaitGroup
-	errs := make([]error, 3)
+	errs := make([]error, 4)
 	for i, args := range [][]string{
 		{"gcc", "-O2", "-static", "-o", filepath.Join(dir, "launch"), "containers/launch/launch.c"},
 		{"go", "build", "-o", filepath.Join(dir, "tcp"), "./transports/tcp/driver"},
 		{"go", "build", "-o", filepath.Join(dir, "broken"), "./transports/echotest/testdata/broken"},
+		{"go", "build", "-o", filepath.Join(dir, "slow"), "./pipeline/cli/testdata/slow"},
 	} {
 		wg.Go(func() {
 			cmd := exec.Command(args[0], args[1:]...)
