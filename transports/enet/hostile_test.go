@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"transportbench/transports/echotest/drivertest"
 	"transportbench/transports/wire"
 )
 
@@ -71,9 +72,9 @@ func hostile() [][]byte {
 func TestServerServesUnderFire(t *testing.T) {
 	path := driver(t)
 	cfg := wire.Default()
-	cfg.Payload, cfg.Messages, cfg.Warmup, cfg.Samples, cfg.Deadline = 800, 500, 2, 10, runLimit
-	s := serve(t, path, cfg)
-	stranger, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(s.addr))
+	cfg.Payload, cfg.Messages, cfg.Warmup, cfg.Samples, cfg.Deadline = 800, 500, 2, 10, drivertest.RunLimit
+	s := drivertest.Serve(t, path, cfg)
+	stranger, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(s.Addr))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestServerServesUnderFire(t *testing.T) {
 			}
 		}
 	}()
-	r := measure(t, path, cfg, s.addr)
+	r := drivertest.Measure(t, path, cfg, s.Addr)
 	close(over)
 	if fired := <-ended; fired < 100 {
 		t.Errorf("only %d hostile datagrams beside the client", fired)
@@ -105,7 +106,7 @@ func TestServerServesUnderFire(t *testing.T) {
 	if want := int64(cfg.Warmup + cfg.Samples + cfg.Messages); r.Verified != want {
 		t.Errorf("verified %d of %d", r.Verified, want)
 	}
-	if d := s.stop(t); d.Connections != 1 || d.Messages != r.Verified {
+	if d := s.Stop(t); d.Connections != 1 || d.Messages != r.Verified {
 		t.Errorf("%d connections, %d messages of %d", d.Connections, d.Messages, r.Verified)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"transportbench/transports/echotest/drivertest"
 	"transportbench/transports/wire"
 )
 
@@ -71,18 +72,18 @@ func TestDeadlineHoldsWhenTheCoreHangs(t *testing.T) {
 	cfg := runConfig(64, 10)
 	cfg.Deadline = 300 * time.Millisecond
 
-	s := serve(t, hanging, cfg)
-	if _, err := loopbackSocket(t).WriteToUDPAddrPort(segment(42, 81, 0, 0, 0, nil), s.addr); err != nil {
+	s := drivertest.Serve(t, hanging, cfg)
+	if _, err := loopbackSocket(t).WriteToUDPAddrPort(segment(42, 81, 0, 0, 0, nil), s.Addr); err != nil {
 		t.Fatal(err)
 	}
-	if e := next[wire.Error](t, s.stream); e.Code != wire.CodeDeadline {
+	if e := drivertest.Next[wire.Error](t, s); e.Code != wire.CodeDeadline {
 		t.Errorf("server: %+v", e)
 	}
-	wantExit(t, "server", s.cmd.Wait())
+	wantExit(t, "server", s.Wait())
 
-	good := serve(t, driver(t, release()), runConfig(64, 10))
-	cfg.Role, cfg.Addr = wire.RoleClient, good.addr
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	good := drivertest.Serve(t, driver(t, release()), runConfig(64, 10))
+	cfg.Role, cfg.Addr = wire.RoleClient, good.Addr
+	ctx, cancel := context.WithTimeout(t.Context(), drivertest.RunLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, hanging, cfg.Args()...)
 	cmd.Env = []string{}
@@ -91,7 +92,7 @@ func TestDeadlineHoldsWhenTheCoreHangs(t *testing.T) {
 	if !strings.Contains(string(out), `"code":"deadline"`) {
 		t.Errorf("client: %s", out)
 	}
-	good.stop(t)
+	good.Stop(t)
 }
 
 func wantExit(t *testing.T, role string, err error) {

@@ -9,6 +9,7 @@ import (
 
 	kcpgo "github.com/xtaci/kcp-go/v5"
 
+	"transportbench/transports/echotest/drivertest"
 	"transportbench/transports/echotest/relay"
 	"transportbench/transports/wire"
 )
@@ -58,8 +59,8 @@ func bad() relay.Impairment {
 
 func TestFragmentsFromKCPGo(t *testing.T) {
 	const messages, payload = 300, 4096
-	s := serve(t, driver(t, release()), runConfig(payload, messages))
-	addr, check := between(t, s.addr, bad())
+	s := drivertest.Serve(t, driver(t, release()), runConfig(payload, messages))
+	addr, check := between(t, s.Addr, bad())
 	r := newRawGo(loopbackSocket(t), addr)
 	b := make([]byte, payload)
 	for sent, got := 0, 0; got < messages; {
@@ -77,7 +78,7 @@ func TestFragmentsFromKCPGo(t *testing.T) {
 		}
 	}
 	check()
-	if d := s.stop(t); d.Messages != messages {
+	if d := s.Stop(t); d.Messages != messages {
 		t.Errorf("%d messages of %d", d.Messages, messages)
 	}
 }
@@ -95,7 +96,7 @@ func TestFragmentsToKCPGo(t *testing.T) {
 			}
 		}
 	}()
-	measure(t, driver(t, release()), runConfig(4096, 300), addr)
+	drivertest.Measure(t, driver(t, release()), runConfig(4096, 300), addr)
 	ended.Store(true)
 	<-finished
 	check()
@@ -107,17 +108,17 @@ func TestDatagramsPerMessage(t *testing.T) {
 		cfg := runConfig(64, 5000)
 		cfg.API = api
 		path := driver(t, release())
-		s := serve(t, path, cfg)
-		r, err := relay.New(t.Context(), s.addr, relay.Impairment{})
+		s := drivertest.Serve(t, path, cfg)
+		r, err := relay.New(t.Context(), s.Addr, relay.Impairment{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := measure(t, path, cfg, r.Addr())
+		res := drivertest.Measure(t, path, cfg, r.Addr())
 		each := float64(r.Close().Datagrams) / float64(res.Verified)
 		t.Logf("%s: %.2f datagrams a message both ways, %.2f of the client", api, each, float64(*res.Datagrams)/float64(res.Verified))
 		if each > most || api == wire.APISend && each < 2.9 {
 			t.Errorf("%s: %.2f datagrams a message, want at most %.1f", api, each, most)
 		}
-		s.stop(t)
+		s.Stop(t)
 	}
 }

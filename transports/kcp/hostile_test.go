@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"transportbench/transports/echotest/drivertest"
 	"transportbench/transports/wire"
 )
 
@@ -60,26 +61,26 @@ func hostile() [][]byte {
 func TestServerIgnoresStrangers(t *testing.T) {
 	path := driver(t, sanitized())
 	cfg := runConfig(64, 500)
-	s := serve(t, path, cfg)
+	s := drivertest.Serve(t, path, cfg)
 	stranger := loopbackSocket(t)
 	fire := func() {
 		for _, b := range hostile() {
-			if _, err := stranger.WriteToUDPAddrPort(b, s.addr); err != nil {
+			if _, err := stranger.WriteToUDPAddrPort(b, s.Addr); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	fire()
-	before := residentKiB(t, s.pid)
+	before := residentKiB(t, s.PID)
 	for range 10 {
 		fire()
 	}
-	if grown := residentKiB(t, s.pid) - before; grown > 1024 {
+	if grown := residentKiB(t, s.PID) - before; grown > 1024 {
 		t.Errorf("the server has grown by %d KiB under 20,000 hostile datagrams", grown)
 	}
-	r := measure(t, path, cfg, s.addr) // its datagrams stand behind the hostile ones in the server's queue
+	r := drivertest.Measure(t, path, cfg, s.Addr) // its datagrams stand behind the hostile ones in the server's queue
 	nothingFor(t, stranger)
-	if d := s.stop(t); d.Connections != 1 || d.Messages != r.Verified {
+	if d := s.Stop(t); d.Connections != 1 || d.Messages != r.Verified {
 		t.Errorf("%d connections, %d messages of %d", d.Connections, d.Messages, r.Verified)
 	}
 }
@@ -88,21 +89,21 @@ func TestServerIgnoresStrangers(t *testing.T) {
 func TestServerIgnoresReplays(t *testing.T) {
 	path := driver(t, sanitized())
 	cfg := runConfig(64, 200)
-	s := serve(t, path, cfg)
-	tape := record(t, s.addr)
-	r := measure(t, path, cfg, tape.addr)
+	s := drivertest.Serve(t, path, cfg)
+	tape := record(t, s.Addr)
+	r := drivertest.Measure(t, path, cfg, tape.addr)
 	stranger := loopbackSocket(t)
 	for _, b := range tape.stop() {
-		if _, err := tape.upstream.WriteToUDPAddrPort(b, s.addr); err != nil {
+		if _, err := tape.upstream.WriteToUDPAddrPort(b, s.Addr); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stranger.WriteToUDPAddrPort(b, s.addr); err != nil {
+		if _, err := stranger.WriteToUDPAddrPort(b, s.Addr); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tape.probe(t, s.addr)
+	tape.probe(t, s.Addr)
 	nothingFor(t, stranger)
-	if d := s.stop(t); d.Connections != 1 || d.Messages != r.Verified {
+	if d := s.Stop(t); d.Connections != 1 || d.Messages != r.Verified {
 		t.Errorf("%d connections, %d messages: want 1 and %d", d.Connections, d.Messages, r.Verified)
 	}
 }
@@ -185,7 +186,7 @@ func (r *tape) probe(t *testing.T, server netip.AddrPort) {
 	}
 	select {
 	case <-r.told:
-	case <-time.After(runLimit):
+	case <-time.After(drivertest.RunLimit):
 		t.Fatal("the server does not answer its peer any more")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	kcpgo "github.com/xtaci/kcp-go/v5"
 
+	"transportbench/transports/echotest/drivertest"
 	"transportbench/transports/echotest/relay"
 	"transportbench/transports/wire"
 )
@@ -92,12 +93,12 @@ func TestClientAgainstKCPGo(t *testing.T) {
 	for name, imp := range paths() {
 		t.Run(name, func(t *testing.T) {
 			addr, check := between(t, serveGo(t), imp)
-			measure(t, path, runConfig(800, 3000), addr)
+			drivertest.Measure(t, path, runConfig(800, 3000), addr)
 			check()
 			many := runConfig(64, 300)
 			many.Suite, many.Connections, many.Window = wire.SuiteLoaded, 8, 16
 			addr, check = between(t, serveGo(t), imp)
-			measure(t, path, many, addr)
+			drivertest.Measure(t, path, many, addr)
 			check()
 		})
 	}
@@ -108,11 +109,11 @@ func TestServerAgainstKCPGo(t *testing.T) {
 	const messages = 3000
 	for name, imp := range paths() {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, path, runConfig(800, messages))
-			addr, check := between(t, s.addr, imp)
+			s := drivertest.Serve(t, path, runConfig(800, messages))
+			addr, check := between(t, s.Addr, imp)
 			exchangeGo(t, addr, 42, messages)
 			check()
-			if d := s.stop(t); d.Connections != 1 || d.Messages != messages {
+			if d := s.Stop(t); d.Connections != 1 || d.Messages != messages {
 				t.Errorf("%d messages on %d connections, sent %d", d.Messages, d.Connections, messages)
 			}
 		})
@@ -128,7 +129,7 @@ func exchangeGo(t *testing.T, addr netip.AddrPort, conv uint32, messages int) {
 	}
 	defer s.Close()
 	tune(s)
-	_ = s.SetDeadline(time.Now().Add(runLimit))
+	_ = s.SetDeadline(time.Now().Add(drivertest.RunLimit))
 	window, sent := make(chan struct{}, 64), make(chan error, 1)
 	go func() { // ends when everything is sent, or with the session
 		b := make([]byte, 800)

@@ -1,4 +1,5 @@
-package enet
+// Package drivertest runs one side of a built driver from a test, as bench would.
+package drivertest
 
 import (
 	"bytes"
@@ -13,22 +14,23 @@ import (
 	"transportbench/transports/wire"
 )
 
-// runLimit ends a process that hangs; no test waits for it.
-const runLimit = 60 * time.Second
+// RunLimit ends a process that hangs; no test waits for it.
+const RunLimit = 60 * time.Second
 
-// server is a running driver in the server role.
-type server struct {
-	addr   netip.AddrPort
+// Server is a running driver in the server role.
+type Server struct {
+	Addr   netip.AddrPort
+	PID    int
 	cmd    *exec.Cmd
 	stream *wire.Stream
 	log    bytes.Buffer
 }
 
-// serve starts a server on a free port.
-func serve(t *testing.T, path string, cfg wire.Config) *server {
+// Serve starts a server on a free port; it ends with the test.
+func Serve(t *testing.T, path string, cfg wire.Config) *Server {
 	t.Helper()
 	cfg.Role, cfg.Addr, cfg.SamplesFile = wire.RoleServer, netip.MustParseAddrPort("127.0.0.1:0"), ""
-	s := &server{cmd: exec.CommandContext(t.Context(), path, cfg.Args()...)}
+	s := &Server{cmd: exec.CommandContext(t.Context(), path, cfg.Args()...)}
 	s.cmd.Env, s.cmd.Stderr = []string{}, &s.log
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -38,13 +40,13 @@ func serve(t *testing.T, path string, cfg wire.Config) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
-	s.stream = wire.NewStream(out, wire.RoleServer)
-	s.addr = netip.MustParseAddrPort(next[wire.Ready](t, s.stream).Addr)
+	s.PID, s.stream = s.cmd.Process.Pid, wire.NewStream(out, wire.RoleServer)
+	s.Addr = netip.MustParseAddrPort(next[wire.Ready](t, s.stream).Addr)
 	return s
 }
 
-// stop ends a server with SIGTERM and returns its last record.
-func (s *server) stop(t *testing.T) wire.Done {
+// Stop ends a server with SIGTERM and returns its last record.
+func (s *Server) Stop(t *testing.T) wire.Done {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -59,8 +61,8 @@ func (s *server) stop(t *testing.T) wire.Done {
 	return done
 }
 
-// measure runs a client to its end, which must be a good one.
-func measure(t *testing.T, path string, cfg wire.Config, addr netip.AddrPort) wire.Result {
+// Measure runs a client to its end, which must be a good one: everything that was to be sent is verified.
+func Measure(t *testing.T, path string, cfg wire.Config, addr netip.AddrPort) wire.Result {
 	t.Helper()
 	cfg.Role, cfg.Addr = wire.RoleClient, addr
 	cmd := exec.CommandContext(t.Context(), path, cfg.Args()...)
@@ -73,7 +75,20 @@ func measure(t *testing.T, path string, cfg wire.Config, addr netip.AddrPort) wi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return next[wire.Result](t, wire.NewStream(bytes.NewReader(out), wire.RoleClient))
+	r := next[wire.Result](t, wire.NewStream(bytes.NewReader(out), wire.RoleClient))
+	if want := int64(cfg.Connections * (cfg.Warmup + cfg.Samples + cfg.Messages)); r.Verified != want {
+		t.Errorf("verified %d of %d", r.Verified, want)
+	}
+	return r
+}
+
+// Wait returns how a server ended by itself.
+func (s *Server) Wait() error { return s.cmd.Wait() }
+
+// Next reads records of a server until one of type R comes.
+func Next[R wire.Record](t *testing.T, s *Server) R {
+	t.Helper()
+	return next[R](t, s.stream)
 }
 
 // next reads records until one of type R comes.
