@@ -91,7 +91,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.takeCores(); err != nil {
 		return err
 	}
-	plan, err := f.plan()
+	plan, err := f.planned()
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,15 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return f.measure(cmd, opt)
+}
+
+// planned is the plan, in which every bound driver has a place. Who goes on with an artifact, or repeats a part of one, names all of its drivers.
+func (f *runFlags) planned() (*matrix.Plan, error) {
+	plan, err := f.plan()
+	if err == nil && f.resume == "" && f.replica == nil {
+		err = f.unused(plan)
+	}
+	return plan, err
 }
 
 // measure executes the plan between the two time-stamps of an authority, where one is asked.

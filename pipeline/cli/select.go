@@ -74,6 +74,20 @@ func (s *selection) bound() ([]binding, error) {
 	return all, nil
 }
 
+// unused refuses a bound driver that no cell of the plan calls: it would silently not be measured.
+func (s *selection) unused(p *matrix.Plan) error {
+	bound, err := s.bound()
+	if err != nil {
+		return err
+	}
+	for _, b := range bound {
+		if !slices.Contains(p.Drivers(), b.name) {
+			return usage("--driver %s: no cell of the plan uses it; let --only select it too, such as variant=%s", b.name, b.name)
+		}
+	}
+	return nil
+}
+
 // noImage tells a container image from a file. One without a digest is refused for what it is; no image is run but those that bench makes.
 func noImage(name, path string) error {
 	if _, err := os.Stat(path); err == nil || filepath.IsAbs(path) || strings.HasPrefix(path, ".") || !strings.ContainsAny(path, ":@") {

@@ -3,6 +3,7 @@ package echotest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,7 @@ func refusals() []refusal {
 		{"negative-connections", clientWith("-connections=-1"), wire.ExitUsage},
 		{"unknown-role", []string{"-role=referee", "-addr=127.0.0.1:9"}, wire.ExitUsage},
 		{"missing-address", []string{"-role=client"}, wire.ExitUsage},
+		{"policy-full-without-batch", clientWith("-policy=full"), wire.ExitUsage},
 		{"reserved-workload", clientWith("-workload=open"), wire.ExitUnsupported},
 	}
 }
@@ -53,14 +55,20 @@ func (s *session) checkUsage(ctx context.Context) {
 		}
 		return s.refuses(ctx, clientWith("-api=batch"), wire.ExitUnsupported)
 	})
-	s.check("policy-not-offered", func() error {
-		for _, f := range s.describe.Features {
-			if f == "policy" {
-				return &unsupportedError{"the driver offers a policy"}
+	for _, p := range []struct {
+		name, feature string
+		args          []string
+	}{
+		{"policy-not-offered", wire.FeaturePolicy, []string{"-policy=default"}},
+		{"policy-full-not-offered", wire.FeaturePolicyFull, []string{"-api=batch", "-policy=full"}},
+	} {
+		s.check(p.name, func() error {
+			if slices.Contains(s.describe.Features, p.feature) {
+				return &unsupportedError{"the driver offers " + p.feature}
 			}
-		}
-		return s.refuses(ctx, clientWith("-policy=default"), wire.ExitUnsupported)
-	})
+			return s.refuses(ctx, clientWith(p.args...), wire.ExitUnsupported)
+		})
+	}
 }
 
 // refuses starts the driver with args and wants it to end at once with the exit code; its output may hold an error record and nothing else.

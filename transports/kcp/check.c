@@ -50,14 +50,14 @@ static int parse_fault(struct config *c)
 static int enums(struct config *c, struct failure *f)
 {
 	static const char *const roles[] = {"client", "server", NULL}, *const apis[] = {"send", "batch", NULL};
-	static const char *const policies[] = {"off", "default", NULL}, *const switches[] = {"off", "on", NULL};
+	static const char *const policies[] = {"off", "default", "full", NULL}, *const switches[] = {"off", "on", NULL};
 	int role = choice(c->role_name, roles), api = choice(c->api_name, apis);
 	if (role < 0)
 		return fail(f, FAIL_USAGE, "flag -role: \"%.64s\" is not one of server, client", c->role_name);
 	if (api < 0)
 		return fail(f, FAIL_USAGE, "flag -api: \"%.64s\" is not one of send, batch", c->api_name);
 	if (choice(c->policy_name, policies) < 0)
-		return fail(f, FAIL_USAGE, "flag -policy: \"%.64s\" is not one of off, default", c->policy_name);
+		return fail(f, FAIL_USAGE, "flag -policy: \"%.64s\" is not one of off, default, full", c->policy_name);
 	if (choice(c->gso_text, switches) < 0)
 		return fail(f, FAIL_USAGE, "flag -gso: \"%.64s\" is neither on nor off", c->gso_text);
 	if (parse_fault(c) < 0)
@@ -100,6 +100,8 @@ static int combinations(const struct config *c, struct failure *f)
 {
 	if (c->connections > 1 && config_one(c))
 		return fail(f, FAIL_USAGE, "flag -connections: suite %s has exactly one", c->suite_name);
+	if (strcmp(c->policy_name, "full") == 0 && !c->batch)
+		return fail(f, FAIL_USAGE, "flag -policy: full is about batch calls: give -api=batch");
 	if (c->connections > (1LL << 40) / (c->messages + c->warmup + c->samples))
 		return fail(f, FAIL_USAGE, "flag -messages: more than 2^40 messages in all");
 	if (!c->server && c->fault != FAULT_NONE)
