@@ -12,9 +12,17 @@ import (
 	"strings"
 )
 
-// ownTerms stands before the licences of others.
-const ownTerms = `Programs of this release consist of this project, of the Go modules named below and of the Go runtime and library. launch is linked with the
-GNU C Library, which is under the LGPL, version 2.1 or later; its only source, containers/launch/launch.c, can be linked with another one.
+// ownTerms stands before the licences of others. It names the parts whose terms ask for more than a copy of themselves: the LGPL for a notice
+// and for the GPL, the FreeType License for its sentence.
+const ownTerms = `Programs of this release consist of this project, of the Go modules named below and of the Go runtime and library. Pass this file on with
+them. Three parts ask for more than that:
+
+* launch is linked with the GNU C Library, which is used and covered under the LGPL, version 2.1 or later (https://www.gnu.org/licenses/lgpl-2.1.txt);
+  its only source, containers/launch/launch.c, can be linked with another one.
+* The driver kcp-go is linked, through github.com/xtaci/kcp-go, with github.com/juju/ratelimit as it was published, which is used and covered under the LGPL,
+  version 3, with an exception for linking. Its text is below; the GNU GPL, version 3, to which it adds, is at https://www.gnu.org/licenses/gpl-3.0.txt.
+* bench is linked with github.com/golang/freetype under the FreeType License (licenses/ftl.txt of that module), the first of its two licences: this
+  software is based in part on the work of the FreeType Team.
 `
 
 // Licences returns the terms of everything that enters the Go programs of a release, from the checkout at root. A module without a licence

@@ -15,7 +15,8 @@ func TestLicencesNameEveryModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"this project: LICENSE", "Go: LICENSE", "github.com/quic-go/quic-go@", "github.com/spf13/cobra@", "github.com/xtaci/kcp-go/v5@", "Redistribution and use"} {
+	for _, want := range []string{"this project: LICENSE", "Go: LICENSE", "github.com/quic-go/quic-go@", "github.com/spf13/cobra@", "github.com/xtaci/kcp-go/v5@", "Redistribution and use",
+		"github.com/juju/ratelimit@v1.0.2: LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE", "with github.com/juju/ratelimit", "work of the FreeType Team"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%q is not named", want)
 		}
