@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -294,4 +295,23 @@ func TestTruncatedAccepted(t *testing.T) {
 	if l.s.Err() != nil {
 		t.Fatal(l.s.Err())
 	}
+}
+
+// TestPeerWithFewSplitGroups: 4,096 B messages fill the flight, at 5 % loss. Some peers end a connection when more than 16 split
+// messages are unfinished; the flight holds 21 and stays well below in what it leaves unfinished.
+func TestPeerWithFewSplitGroups(t *testing.T) {
+	worst := 0
+	for seed := range uint64(50) {
+		w := &world{rng: rand.New(rand.NewPCG(seed, 34)), now: int64(time.Hour), loss: 0.05, delayNS: 1e6}
+		w.connect(1400, Config{})
+		w.ends[0].plan, w.ends[1].expect = slices.Repeat([]int{4096}, 200), 200
+		w.watch = func() { worst = max(worst, len(w.ends[1].s.splits)) }
+		if err := w.run(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if worst < 4 || worst > 16 {
+		t.Errorf("%d split messages unfinished at once", worst)
+	}
+	t.Logf("%d split messages unfinished at once", worst)
 }

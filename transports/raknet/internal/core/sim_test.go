@@ -30,8 +30,10 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-func runSchedule(seed uint64) error {
-	w := newWorld(seed)
+func runSchedule(seed uint64) error { return newWorld(seed).run() }
+
+// run lets the world go on until everything that was planned has arrived.
+func (w *world) run() error {
 	w.ends[0].s.Start(w.now)
 	limit := w.now + int64(60*time.Second)
 	for !w.finished() {
@@ -48,6 +50,9 @@ func runSchedule(seed uint64) error {
 		for len(w.queue) > 0 && w.queue[0].at <= w.now {
 			ev := heap.Pop(&w.queue).(event)
 			w.ends[ev.to].s.Receive(w.now, ev.data)
+			if w.watch != nil {
+				w.watch()
+			}
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 	"time"
 
 	"transportbench/transports/raknet/internal/codec"
@@ -18,6 +17,8 @@ type world struct {
 	queue  events
 	serial int
 	ends   [2]*end
+
+	watch func() // after every event; may be nil
 
 	loss, duplicate, reorder float64
 	delayNS                  int64
@@ -74,17 +75,21 @@ func newWorld(seed uint64) *world {
 		w.blackFrom = w.now + r.Int64N(100e6)
 		w.blackTo = w.blackFrom + r.Int64N(4e9)
 	}
-	mtu := []int{400, 576, 1400, 1492}[r.IntN(4)]
-	addr := netip.MustParseAddrPort("127.0.0.1:1")
-	for i := range w.ends {
-		cfg := Config{Client: i == 0, GUID: int64(i), Handshake: time.Minute}.WithDefaults()
-		e := &end{w: w, side: i, batch: r.IntN(2) == 0}
-		e.s = New(&cfg, &e.pool, addr, mtu, w.now)
-		w.ends[i] = e
-	}
+	w.connect([]int{400, 576, 1400, 1492}[r.IntN(4)], Config{})
 	w.nearWrap()
 	w.plans()
 	return w
+}
+
+// connect makes both ends.
+func (w *world) connect(mtu int, c Config) {
+	for i := range w.ends {
+		c.Client, c.GUID, c.Handshake = i == 0, int64(i), time.Minute
+		cfg := c.WithDefaults()
+		e := &end{w: w, side: i, batch: w.rng.IntN(2) == 0}
+		e.s = New(&cfg, &e.pool, testPeer, mtu, w.now)
+		w.ends[i] = e
+	}
 }
 
 // nearWrap starts every counter shortly before 2^24.
