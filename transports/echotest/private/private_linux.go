@@ -31,6 +31,22 @@ func Command(ctx context.Context, args []string) *exec.Cmd {
 
 // LoopbackUp brings up lo in the network of this process.
 func LoopbackUp() error {
+	return loopback(unix.SIOCSIFFLAGS, func(r *unix.Ifreq) { r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING) })
+}
+
+// ErrShared says that this is the host's network, which tests leave as it is.
+var ErrShared = errors.New("unsupported: no private network here")
+
+// SetLoopbackMTU changes the MTU of lo, in bytes, for the tests that Tests runs in a private network.
+func SetLoopbackMTU(mtu int) error {
+	if os.Getenv(marker) == "" {
+		return ErrShared
+	}
+	return loopback(unix.SIOCSIFMTU, func(r *unix.Ifreq) { r.SetUint32(uint32(mtu)) })
+}
+
+// loopback makes one request of the kernel about lo.
+func loopback(request uint, fill func(*unix.Ifreq)) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("loopback: %w", err)
@@ -40,8 +56,8 @@ func LoopbackUp() error {
 	if err != nil {
 		return fmt.Errorf("loopback: %w", err)
 	}
-	ifr.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifr); err != nil {
+	fill(ifr)
+	if err := unix.IoctlIfreq(fd, request, ifr); err != nil {
 		return fmt.Errorf("loopback: %w", err)
 	}
 	return nil
