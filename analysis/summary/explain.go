@@ -164,8 +164,11 @@ func rerun(m artifacts.Manifest, r *artifacts.Record) string {
 				words = append(words, "--driver "+value+"=PATH")
 			}
 		default:
-			words = append(words, name+" "+value)
+			words = append(words, strings.TrimSpace(name+" "+value))
 		}
+	}
+	if m.Runtime != "" && m.Runtime != "local" { // what auto would take where no engine answers
+		words = append(words, "--runtime "+m.Runtime)
 	}
 	return strings.Join(append(words, "--repetitions "+strconv.Itoa(r.Repetition), "--only profile="+r.Profile.ID+",variant="+r.Variant.Name), " ")
 }
