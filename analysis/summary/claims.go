@@ -148,7 +148,7 @@ func claimGap(ref *reference.Reference, s *Summary, p ClaimPair) string {
 	return ""
 }
 
-// AcrossModes: one column batches and the other does not, and they are different transports.
+// AcrossModes says that one column batches and the other does not, and that they are different transports.
 func AcrossModes(art *artifacts.Artifact, greater, less string) bool {
 	variants := map[string]matrix.Variant{}
 	for _, r := range art.Records {

@@ -130,7 +130,7 @@ func (m *module) addTerms(out *bytes.Buffer) error {
 // addFolder copies the files of one folder that are wanted and counts them. A folder that is not there holds none.
 func (m *module) addFolder(out *bytes.Buffer, dir string, wanted func(name string) bool) (found int, err error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil && !(errors.Is(err, fs.ErrNotExist) && dir != m.root) {
+	if err != nil && (dir == m.root || !errors.Is(err, fs.ErrNotExist)) {
 		return 0, fmt.Errorf("licence of %s: %w", m.name, err)
 	}
 	for _, e := range entries {
