@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,7 +21,7 @@ type Class struct {
 func ClassOf(m artifacts.Manifest) Class {
 	c := Class{Machine: m.HostFingerprint, Runtime: m.Runtime, Placement: m.Placement}
 	if m.FunctionalOnly() {
-		c.Emulated = m.VM.Accelerator
+		c.Emulated = cmp.Or(m.VM.Accelerator, "unknown")
 	}
 	return c
 }

@@ -39,11 +39,14 @@ type conn struct {
 	last  time.Time // when the previous message was handed on
 }
 
+// most bounds one spin: a pause between two phases of the workload is no work.
+const most = time.Millisecond
+
 // Recv spins for a share of the time that everything else took since the previous message.
 func (c *conn) Recv(b []byte) (int, error) {
 	n, err := c.Conn.Recv(b)
 	now := time.Now()
-	until := now.Add(time.Duration(c.share * float64(now.Sub(c.last))))
+	until := now.Add(min(most, time.Duration(c.share*float64(now.Sub(c.last)))))
 	for now.Before(until) {
 		now = time.Now()
 	}
