@@ -74,18 +74,27 @@ func requireNamespaces(t *testing.T) {
 	}
 }
 
-// buildDrivers makes the few programs that scripts need: launch, tcp, and a driver that misbehaves as its name says, and a slow one.
+// buildDrivers makes the few programs that scripts need: launch, tcp, a driver that misbehaves as its name says, and in the folder
+// paced some whose speed does not depend on the machine.
 func buildDrivers(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), root(t)
+	if err := os.Mkdir(filepath.Join(dir, "paced"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
-	errs := make([]error, 4)
-	for i, args := range [][]string{
+	builds := [][]string{
 		{"gcc", "-O2", "-static", "-o", filepath.Join(dir, "launch"), "containers/launch/launch.c"},
 		{"go", "build", "-o", filepath.Join(dir, "tcp"), "./transports/tcp/driver"},
 		{"go", "build", "-o", filepath.Join(dir, "broken"), "./transports/echotest/testdata/broken"},
-		{"go", "build", "-o", filepath.Join(dir, "slow"), "./pipeline/cli/testdata/slow"},
-	} {
+	}
+	for name, period := range map[string]string{"tcp": "1ms", "twin": "1.5ms", "late": "2.2ms", "crawl": "3ms"} {
+		builds = append(builds, []string{
+			"go", "build", "-ldflags", "-X main.period=" + period, "-o", filepath.Join(dir, "paced", name), "./pipeline/cli/testdata/paced",
+		})
+	}
+	errs := make([]error, len(builds))
+	for i, args := range builds {
 		wg.Go(func() {
 			cmd := exec.Command(args[0], args[1:]...)
 			cmd.Dir = root
@@ -101,8 +110,12 @@ func buildDrivers(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	links := map[string]string{"paced/launch": "launch"}
 	for _, way := range []string{"junk", "no-result", "no-verification", "done-counts"} {
-		if err := os.Link(filepath.Join(dir, "broken"), filepath.Join(dir, "broken-"+way)); err != nil {
+		links["broken-"+way] = "broken"
+	}
+	for link, file := range links {
+		if err := os.Link(filepath.Join(dir, file), filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
