@@ -128,6 +128,20 @@ func TestAdmission(t *testing.T) {
 	if n != SoftBuffer/(4096+3*FrameCharge) { // 58
 		t.Errorf("%d messages of 4,096 B were admitted", n)
 	}
+	for acked := l.s.nextNumber; l.s.buffered > SoftBuffer*3/4; {
+		if l.s.HasRoom() {
+			t.Fatalf("waiting senders are woken with %d B of %d free", SoftBuffer-l.s.buffered, SoftBuffer)
+		}
+		sent := data(l.take())
+		if sent == 0 {
+			t.Fatal("nothing is sent though everything was acknowledged")
+		}
+		l.ack(acked, acked+uint32(sent)-1)
+		acked += uint32(sent)
+	}
+	if !l.s.HasRoom() {
+		t.Errorf("waiting senders sleep with %d B of %d free", SoftBuffer-l.s.buffered, SoftBuffer)
+	}
 	l = newLab(t, 1400)
 	if err := l.send(1 << 20); err != nil {
 		t.Errorf("a large message into an empty buffer: %v", err)

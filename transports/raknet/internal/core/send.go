@@ -98,9 +98,14 @@ func (s *Session) Admits(m *Message) bool {
 	return used+need <= max(SoftBuffer, need)
 }
 
-// HasRoom says that waiting senders should try again: a single frame would be admitted.
+// HasRoom says that waiting senders should try again: a quarter of the buffer is free. Woken for every frame that is acknowledged, a
+// sender would run for one message at a time.
 func (s *Session) HasRoom() bool {
-	return s.Admits(&Message{Mode: codec.Reliable}) || s.policy.InFlightFrames != 0 && s.Admits(&Message{})
+	p := &s.policy
+	if p.InFlightFrames != 0 {
+		return 4*s.buffered <= 3*p.ReliableQueueBytes || 4*s.loose <= 3*p.UnreliableQueueBytes
+	}
+	return 4*(s.buffered+s.loose) <= 3*SoftBuffer
 }
 
 // Send queues m; Output sends it. It returns ErrWouldBlock when the buffer is full and the session's error once it has ended.
