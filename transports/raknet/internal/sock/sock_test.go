@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -170,6 +171,11 @@ func TestKickEndsAWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
+	other, err := NewWaiter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	server, client, _ := sockets(t)
 	for _, procs := range []int32{8, 0} { // in the kernel, and in the runtime's poller
 		w.procs = procs
@@ -198,5 +204,43 @@ func TestKickEndsAWait(t *testing.T) {
 			t.Error("the epoll set did not name the socket")
 		}
 		w.Remove(server)
+	}
+}
+
+// TestLastProcessorIsLeft: only a Waiter without company may sleep with the only processor.
+func TestLastProcessorIsLeft(t *testing.T) {
+	server, client, _ := sockets(t)
+	sleeps := func(w *Waiter) bool {
+		done := make(chan struct{})
+		go func() { w.Wait(server, -1); close(done) }()
+		slept := false
+		for range 100 {
+			time.Sleep(time.Millisecond)
+			slept = slept || asleep.Load() > 0
+		}
+		new(Sender).One(client, body(9, 0), nil)
+		<-done
+		received(server)
+		return slept
+	}
+	w, err := NewWaiter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.procs = 1
+	if !sleeps(w) {
+		t.Error("the only waiter did not sleep in the kernel")
+	}
+	other, err := NewWaiter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sleeps(w) {
+		t.Error("one of two waiters slept in the kernel with the only processor")
+	}
+	other.Close()
+	if !sleeps(w) {
+		t.Error("the waiter that is left did not sleep in the kernel")
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asleep counts the threads of this process that sleep in ppoll. Each keeps one of the scheduler's processors until the runtime
-// notices, which takes 20 us to 10 ms, so the last processor is never taken: then the goroutine parks in the runtime's own poller,
-// which wakes up a little later but holds nothing.
-var asleep atomic.Int32
+// asleep counts the threads of this process that sleep in ppoll, and waiters those that may. Each keeps one of the scheduler's
+// processors until the runtime notices, which takes 20 us to 10 ms, so the last processor is only taken by the only Waiter: others
+// would sit out that time with input in their sockets. Instead the goroutine parks in the runtime's own poller, which wakes up a
+// little later but holds nothing.
+var asleep, waiters atomic.Int32
 
 // Waiter waits for sockets: for one directly, for several through epoll, and for a kick in both cases. Wait and Ready belong to one
 // goroutine at a time.
@@ -36,6 +37,7 @@ func NewWaiter() (*Waiter, error) {
 	if w.kick, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
+	waiters.Add(1)
 	return w, nil
 }
 
@@ -100,7 +102,7 @@ func (w *Waiter) Wait(fd int, ns int64) {
 	if fd < 0 {
 		fd = w.epoll
 	}
-	if n := asleep.Add(1); n < w.procs || n == 1 || fd < 0 {
+	if n := asleep.Add(1); n < w.procs || n == 1 && waiters.Load() == 1 || fd < 0 {
 		w.sleep(fd, ns)
 		asleep.Add(-1)
 		return
@@ -146,6 +148,7 @@ func (w *Waiter) Forget(fd int) {
 
 // Close closes the Waiter's own descriptors.
 func (w *Waiter) Close() {
+	waiters.Add(-1)
 	w.parks.close()
 	Close(w.kick)
 	if w.epoll >= 0 {
