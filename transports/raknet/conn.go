@@ -106,6 +106,7 @@ func (c *Conn) next(ctx context.Context, room int) ([]byte, error) {
 		return msg, io.ErrShortBuffer
 	}
 	msg, _ := c.s.Pop()
+	c.sh.fed = true
 	return msg, nil
 }
 

@@ -20,8 +20,8 @@ type run struct {
 	first bool // of c in this egress
 }
 
-// mostPending bounds what waits to be sent: a quarter of the flight, so that both ends have something to do.
-const mostPending = 16
+// mostPending bounds what waits to be sent: half of the flight, so that both ends have something to do.
+const mostPending = 32
 
 func (e *egress) size() int { return len(e.out.Datagrams) }
 

@@ -98,3 +98,39 @@ func TestSingleDatagramIsItsOwners(t *testing.T) {
 	}
 	sh.flush()
 }
+
+// TestPollerYieldsToSenders: a poller whose caller took a message lets those run that send while it polls, a few times for each send.
+func TestPollerYieldsToSenders(t *testing.T) {
+	_, srv, _ := pair(t, nil, nil)
+	sh := srv.sh
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	yields := func() (n int) {
+		for range 10 {
+			sh.fed = true
+			if sh.takeYield() {
+				n++
+			}
+		}
+		return n
+	}
+	sh.woken, sh.company = false, 0
+	polling := sh.polling
+	defer func() { sh.polling = polling }()
+	for _, c := range []struct {
+		polling bool
+		want    int
+	}{{false, 0}, {true, companyYields}} {
+		sh.polling = c.polling
+		if err := srv.enqueue(soon(t), &core.Message{Body: message(64, 1), Mode: codec.ReliableOrdered}); err != nil {
+			t.Fatal(err)
+		}
+		if got := yields(); got != c.want {
+			t.Errorf("%d yields after a send, somebody else polling %v; want %d", got, c.polling, c.want)
+		}
+	}
+	sh.company, sh.fed = companyYields, false
+	if sh.takeYield() {
+		t.Error("the poller yields though its caller took nothing")
+	}
+}

@@ -33,7 +33,7 @@ func (sh *shard) poll(until int64) {
 // pollOne polls a single socket.
 func (sh *shard) pollOne(fd int, until int64) {
 	owner := sh.only // may be joined by others while the lock is free; what is read here is still its own
-	yield := sh.takeWoken()
+	yield := sh.takeYield()
 	sh.mu.Unlock()
 	n := sh.rx.Receive(fd)
 	if n == 0 && yield {
@@ -69,12 +69,21 @@ func (sh *shard) pollOne(fd int, until int64) {
 	sh.runTimers(sh.clock(), more)
 }
 
-// takeWoken says whether callers were woken since the last time. They should run before the poller sleeps: a thread that sleeps in
-// the kernel would keep them waiting. Yielding without need is costly, because the runtime wakes another thread for every yield.
-func (sh *shard) takeWoken() bool {
-	woken := sh.woken
-	sh.woken = false
-	return woken
+// companyYields is how many times in a row the poller yields for senders that then have nothing to send.
+const companyYields = 4
+
+// takeYield says whether others should run before the poller sleeps: callers that were woken, because a thread that sleeps in the
+// kernel would keep them waiting, and callers that answer what the poller has just taken, because what they send while it sleeps
+// leaves in a system call and wakes the peer for each datagram alone. Yielding without need is costly: the runtime wakes another
+// thread for every yield.
+func (sh *shard) takeYield() bool {
+	yield := sh.woken
+	if sh.fed && sh.company > 0 {
+		sh.company--
+		yield = true
+	}
+	sh.woken, sh.fed = false, false
+	return yield
 }
 
 // spinFor asks again and again for what has arrived, as long as tuning allows. Callers send for themselves meanwhile.
@@ -109,7 +118,7 @@ func (sh *shard) sleepTime(until int64) int64 {
 
 // pollMany polls a client's sockets, those that have something.
 func (sh *shard) pollMany(until int64) {
-	yield := sh.takeWoken()
+	yield := sh.takeYield()
 	sh.mu.Unlock()
 	n := sh.wait.Ready()
 	if n == 0 && yield {

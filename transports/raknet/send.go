@@ -87,6 +87,9 @@ func (c *Conn) enqueue(ctx context.Context, m *core.Message) error {
 	if c.shut {
 		return ErrClosed
 	}
+	if c.sh.polling {
+		c.sh.company = companyYields
+	}
 	if err := c.s.Send(m); err != core.ErrWouldBlock {
 		return err
 	}

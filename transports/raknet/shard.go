@@ -34,6 +34,8 @@ type shard struct {
 
 	polling      bool
 	woken        bool   // callers were woken since the last yield
+	fed          bool   // a caller took a message since the last yield
+	company      int    // yields left for callers that send while another one polls
 	polls        uint64 // polls started
 	blockedUntil int64  // end of the wait that the poller is in; 0: it is not waiting
 	spinning     bool   // the poller looks for input and nothing else
