@@ -151,10 +151,10 @@ func TestWaitsEnd(t *testing.T) {
 		err = srv.Send(context.Background(), message(60_000, 0))
 	}
 	wantErr(t, "send past the deadline", err, os.ErrDeadlineExceeded)
+	srv.SetWriteDeadline(time.Time{})
 	other := make(chan error)
 	go func() { other <- srv.Send(context.Background(), message(60_000, 0)) }()
 	go func() { _, err := srv.Recv(context.Background(), make([]byte, 100)); other <- err }()
-	srv.SetWriteDeadline(time.Time{})
 	time.AfterFunc(5*time.Millisecond, func() { srv.Close() })
 	wantErr(t, "call during Close", <-other, ErrClosed)
 	wantErr(t, "call during Close", <-other, ErrClosed)
