@@ -128,7 +128,7 @@ func (sh *shard) tickDial(c *Conn, now int64) {
 	sh.wakeBy(c.timerAt)
 }
 
-// inputClient handles the n datagrams in rx, all of them for c.
+// inputClient handles the n datagrams in rx, all of them for c. The poller sends the answers.
 func (sh *shard) inputClient(c *Conn, n int) {
 	now := sh.clock()
 	for i := range n {
@@ -142,7 +142,8 @@ func (sh *shard) inputClient(c *Conn, n int) {
 		}
 	}
 	if c.dial == nil && !c.gone {
-		sh.emit(c, now, false)
+		sh.output(c, now, false)
+		sh.settle(c)
 		sh.wakeReady(c)
 	}
 }

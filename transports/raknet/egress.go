@@ -20,8 +20,9 @@ type run struct {
 	first bool // of c in this egress
 }
 
-// mostPending bounds what waits to be sent: half of the flight, so that both ends have something to do.
-const mostPending = 32
+// mostPending bounds what waits to be sent, in datagrams: a whole flight. Less divides what one connection has to send; more would
+// only grow with the number of connections.
+const mostPending = 64
 
 func (e *egress) size() int { return len(e.out.Datagrams) }
 

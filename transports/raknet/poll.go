@@ -67,6 +67,7 @@ func (sh *shard) pollOne(fd int, until int64) {
 		sh.flushUnlocked()
 	}
 	sh.runTimers(sh.clock(), more)
+	sh.flushUnlocked()
 }
 
 // companyYields is how many times in a row the poller yields for senders that then have nothing to send.
@@ -153,6 +154,7 @@ func (sh *shard) pollMany(until int64) {
 	if n > 0 {
 		sh.runTimers(sh.clock(), false)
 	}
+	sh.flushUnlocked()
 }
 
 // input handles the n datagrams in rx, a client's for c.

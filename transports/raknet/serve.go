@@ -33,12 +33,11 @@ func (sh *shard) inputServer(n int) {
 	sh.answer(now)
 }
 
-// answer sends what the connections of one batch have to send, in few calls, and wakes their callers.
+// answer collects what the connections of one batch have to send, for the poller's next flush, and wakes their callers.
 func (sh *shard) answer(now int64) {
 	for _, c := range sh.dirty {
 		sh.output(c, now, false)
 	}
-	sh.flush()
 	for i, c := range sh.dirty {
 		sh.dirty[i], c.dirty = nil, false
 		sh.settle(c)
